@@ -1,0 +1,165 @@
+//! The contract between macro, worker and database: the ordered structural definition of a flow.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// An ordered, serialisable definition: what must not change, what may, the types, and the notes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlowDefinition {
+    /// What must not change under one slug.
+    pub shape: FlowShape,
+    /// Attempts, delays and timeouts; applied on every deploy.
+    pub options: FlowOptions,
+    /// JSON Schemas of the input and the outputs.
+    pub contract: Contract,
+    /// Doc comments, for people; in no comparison.
+    pub notes: Notes,
+}
+
+/// The part of a definition that must not change under one slug.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlowShape {
+    /// The flow's slug, as written.
+    pub slug: String,
+    /// How steps are laid onto queues.
+    pub queue_mode: QueueMode,
+    /// The steps, in step order.
+    pub steps: Vec<StepShape>,
+}
+
+/// How the steps of a flow are laid onto queues.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QueueMode {
+    /// Every step on the one queue named like the flow.
+    Plain,
+    /// Every step on its own private queue.
+    StepQueues,
+    /// Every step on the queue its route names.
+    Routed,
+}
+
+/// One step of a [`FlowShape`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StepShape {
+    /// The step's slug, as written.
+    pub slug: String,
+    /// One task, or one task an element.
+    pub kind: StepKind,
+    /// What a map runs over: `input` or the slug of a step. `None` for a single step.
+    pub over: Option<String>,
+    /// Slugs of the steps whose outputs this one takes (without a map's source), in step order.
+    pub needs: Vec<String>,
+    /// Slugs of the steps that must have ended first, without data, in step order.
+    pub after: Vec<String>,
+    /// The step runs only when its subject contains this pattern.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    pub run_if: Option<Value>,
+    /// The step runs only when its subject does not contain this pattern.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    pub run_unless: Option<Value>,
+    /// What happens when a condition is not met. `None` when the step has no condition.
+    pub when_unmet: Option<Mode>,
+    /// What happens when no attempt is left.
+    pub when_exhausted: Mode,
+    /// The queue this step is routed to; `None` unless the queue mode is [`QueueMode::Routed`].
+    pub queue: Option<String>,
+}
+
+/// JSON `null` is a condition; an absent field is none.
+fn present<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(value).map(Some)
+}
+
+/// One task, or one task an element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepKind {
+    /// One task.
+    Single,
+    /// One task for each element of the source.
+    Map,
+}
+
+/// What happens to a step, and to those behind it, when it does not run or does not succeed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// The step is skipped and those behind it go on without it.
+    Skip,
+    /// The step and everything behind it are skipped.
+    SkipCascade,
+    /// The run fails.
+    Fail,
+}
+
+/// Attempts, delays and timeouts of a flow, with the steps' own values beside them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlowOptions {
+    /// How often a task is tried, 1 to 1,000.
+    pub max_attempts: u32,
+    /// The wait before the first retry, in milliseconds.
+    pub base_delay_ms: u64,
+    /// The longest wait before a retry, in milliseconds.
+    pub max_delay_ms: u64,
+    /// How long a handler may run, in milliseconds.
+    pub timeout_ms: u64,
+    /// The steps' own values, one entry a step in step order.
+    pub steps: Vec<StepOptions>,
+}
+
+/// A step's own options; what is absent follows the flow's.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StepOptions {
+    /// See [`FlowOptions::max_attempts`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_attempts: Option<u32>,
+    /// See [`FlowOptions::base_delay_ms`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base_delay_ms: Option<u64>,
+    /// See [`FlowOptions::max_delay_ms`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_delay_ms: Option<u64>,
+    /// See [`FlowOptions::timeout_ms`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// How long a task waits after its step became ready, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_delay_ms: Option<u64>,
+}
+
+/// JSON Schemas of a flow's input and of its steps' outputs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Contract {
+    /// The run's input.
+    pub input: TypeContract,
+    /// The steps' outputs, in step order; a map's is the schema of one element.
+    pub outputs: Vec<TypeContract>,
+}
+
+/// One JSON Schema with its hash.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TypeContract {
+    /// JSON Schema (2020-12); `true` allows anything.
+    pub schema: Value,
+    /// SHA-256 of the schema with its keys sorted, in lower-case hex.
+    pub hash: String,
+}
+
+/// Doc comments of a flow and its steps.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Notes {
+    /// The flow's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flow: Option<String>,
+    /// The steps', in step order; `null` without one.
+    pub steps: Vec<Option<String>>,
+}

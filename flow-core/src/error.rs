@@ -1,0 +1,79 @@
+//! How a handler says that an attempt failed.
+
+use std::{error::Error, fmt, time::Duration};
+
+/// Why an attempt of a task did not succeed, and what should happen next.
+///
+/// Anything that converts into a boxed `std::error::Error` becomes a `StepError` that is retried, so `?` works on
+/// every error type. `StepError` itself is deliberately no `std::error::Error`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepError {
+    message: String,
+    action: FailureAction,
+}
+
+/// What should happen after a failed attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FailureAction {
+    /// Try again after the step's own delay, while attempts are left.
+    #[default]
+    Retry,
+    /// Try again after this delay, while attempts are left.
+    RetryAfter(Duration),
+    /// Do not try again.
+    Permanent,
+}
+
+impl StepError {
+    /// A failure that is retried while attempts are left.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), action: FailureAction::Retry }
+    }
+
+    /// A failure that no further attempt could mend.
+    pub fn permanent(message: impl Into<String>) -> Self {
+        Self { message: message.into(), action: FailureAction::Permanent }
+    }
+
+    /// The same failure with another action.
+    pub fn with_action(self, action: FailureAction) -> Self {
+        Self { action, ..self }
+    }
+
+    /// The text that the run's history keeps: the error and its sources, joined by `: `.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// What should happen next.
+    pub fn action(&self) -> FailureAction {
+        self.action
+    }
+}
+
+impl fmt::Display for StepError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for StepError {
+    fn from(error: E) -> Self {
+        Self::new(with_sources(&*error.into()))
+    }
+}
+
+/// The error's text and those of its sources, joined by `: `.
+fn with_sources(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let part = cause.to_string();
+        if !text.ends_with(&part) {
+            text.push_str(": ");
+            text.push_str(&part);
+        }
+        source = cause.source();
+    }
+    text
+}

@@ -1,0 +1,83 @@
+//! What a handler may know about the attempt it is: ids, deadline and cancellation.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+/// Ids, attempt, deadline and cancellation of the attempt that a handler is.
+#[derive(Debug, Clone)]
+pub struct StepContext {
+    facts: Arc<Facts>,
+    cancelled: CancellationToken,
+}
+
+#[derive(Debug)]
+pub(crate) struct Facts {
+    pub(crate) run_id: Uuid,
+    pub(crate) step: Arc<str>,
+    pub(crate) task_index: u32,
+    pub(crate) attempt: u32,
+    pub(crate) worker_id: i64,
+    pub(crate) deadline: DateTime<Utc>,
+}
+
+impl StepContext {
+    pub(crate) fn new(facts: Facts, cancelled: CancellationToken) -> Self {
+        Self { facts: Arc::new(facts), cancelled }
+    }
+
+    /// A context for unit tests of a handler: a fresh run id, attempt 1, a deadline one minute ahead, never cancelled.
+    pub fn for_test() -> Self {
+        let facts = Facts {
+            run_id: Uuid::now_v7(),
+            step: "test".into(),
+            task_index: 0,
+            attempt: 1,
+            worker_id: 0,
+            deadline: Utc::now() + chrono::Duration::minutes(1),
+        };
+        Self::new(facts, CancellationToken::new())
+    }
+
+    /// The run this task belongs to.
+    pub fn run_id(&self) -> Uuid {
+        self.facts.run_id
+    }
+
+    /// The step's slug.
+    pub fn step(&self) -> &str {
+        &self.facts.step
+    }
+
+    /// The task's index: 0 in a single step, the element's position in a map.
+    pub fn task_index(&self) -> u32 {
+        self.facts.task_index
+    }
+
+    /// Which try this is, counted from 1.
+    pub fn attempt(&self) -> u32 {
+        self.facts.attempt
+    }
+
+    /// The worker that runs this attempt.
+    pub fn worker_id(&self) -> i64 {
+        self.facts.worker_id
+    }
+
+    /// When the attempt's timeout ends, on the database's clock.
+    pub fn deadline(&self) -> DateTime<Utc> {
+        self.facts.deadline
+    }
+
+    /// Whether the run was cancelled, the lease was lost or the worker stops.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled.is_cancelled()
+    }
+
+    /// Ends when the run is cancelled, the lease is lost or the worker stops.
+    pub async fn cancelled(&self) {
+        self.cancelled.cancelled().await;
+    }
+}

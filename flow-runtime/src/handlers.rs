@@ -1,0 +1,44 @@
+//! The trait through which a worker runs a flow's handlers.
+
+use std::{future::Future, pin::Pin, sync::Arc};
+
+use flow_core::{error::StepError, flow::Flow};
+
+use crate::{args::StepArgs, context::StepContext};
+
+/// What a handler's attempt ended with: its output as JSON text, or why it failed.
+pub type StepResult = Result<String, StepError>;
+
+/// One call of a handler, not begun yet.
+pub enum StepCall {
+    /// An `async fn`: polled on the runtime, dropped when it passes its timeout.
+    Async(Pin<Box<dyn Future<Output = StepResult> + Send>>),
+    /// A `blocking` step: run on the blocking pool, cannot be stopped.
+    Blocking(Box<dyn FnOnce() -> StepResult + Send>),
+}
+
+/// A flow whose handlers this process can run. Implemented by `#[flow]`.
+pub trait Handlers: Flow {
+    /// Whether the handler of `step` takes the run's input, so that the database sends it.
+    fn takes_input(step: Self::Step) -> bool;
+
+    /// Whether the handler of `step` is `blocking`.
+    fn is_blocking(step: Self::Step) -> bool;
+
+    /// Makes the call of one task's handler from its arguments.
+    fn call(self: Arc<Self>, step: Self::Step, args: StepArgs, ctx: StepContext) -> StepCall;
+}
+
+impl<F: Handlers> Handlers for Arc<F> {
+    fn takes_input(step: Self::Step) -> bool {
+        F::takes_input(step)
+    }
+
+    fn is_blocking(step: Self::Step) -> bool {
+        F::is_blocking(step)
+    }
+
+    fn call(self: Arc<Self>, step: Self::Step, args: StepArgs, ctx: StepContext) -> StepCall {
+        F::call(Arc::clone(&self), step, args, ctx)
+    }
+}

@@ -1,0 +1,1 @@
+//! What the behaviour tests share.

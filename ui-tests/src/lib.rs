@@ -1,0 +1,1 @@
+//! Holds the ui tests; see `tests/`.
