@@ -1,1 +1,3 @@
-//! What the examples share.
+//! What the examples do apart from running a flow: the work itself, as plain functions with tests.
+
+pub mod lockfile_audit;

@@ -3,6 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use crate::mode::{Mode, StepKind};
+use crate::options::NumberOption;
+
 /// An ordered, serialisable definition: what must not change, what may, the types, and the notes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -74,28 +77,6 @@ fn present<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<Value>, 
     Value::deserialize(value).map(Some)
 }
 
-/// One task, or one task an element.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StepKind {
-    /// One task.
-    Single,
-    /// One task for each element of the source.
-    Map,
-}
-
-/// What happens to a step, and to those behind it, when it does not run or does not succeed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Mode {
-    /// The step is skipped and those behind it go on without it.
-    Skip,
-    /// The step and everything behind it are skipped.
-    SkipCascade,
-    /// The run fails.
-    Fail,
-}
-
 /// Attempts, delays and timeouts of a flow, with the steps' own values beside them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -110,6 +91,18 @@ pub struct FlowOptions {
     pub timeout_ms: u64,
     /// The steps' own values, one entry a step in step order.
     pub steps: Vec<StepOptions>,
+}
+
+impl Default for FlowOptions {
+    fn default() -> Self {
+        Self {
+            max_attempts: NumberOption::MaxAttempts.default_value() as u32,
+            base_delay_ms: NumberOption::BaseDelay.default_value(),
+            max_delay_ms: NumberOption::MaxDelay.default_value(),
+            timeout_ms: NumberOption::Timeout.default_value(),
+            steps: Vec::new(),
+        }
+    }
 }
 
 /// A step's own options; what is absent follows the flow's.

@@ -63,6 +63,51 @@ impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for StepError {
     }
 }
 
+/// An error that a handler may return: [`StepError`], or anything that converts into a boxed `std::error::Error`.
+///
+/// Implemented for standard errors, `anyhow::Error`, `String`, `&str` and every type that converts into a
+/// [`StepError`].
+#[diagnostic::on_unimplemented(
+    message = "a step cannot fail with `{Self}`",
+    label = "neither `StepError` nor an error that converts into one",
+    note = "implement `std::error::Error + Send + Sync` for it, or return `StepError`"
+)]
+pub trait IntoStepError {
+    /// The failure of the attempt.
+    fn into_step_error(self) -> StepError;
+}
+
+impl<E: Into<StepError>> IntoStepError for E {
+    fn into_step_error(self) -> StepError {
+        self.into()
+    }
+}
+
+/// Says on a `Result` what should happen after its error.
+pub trait FailureExt<T> {
+    /// Makes the error permanent: no further attempt is made.
+    ///
+    /// # Errors
+    /// The error of `self`, made permanent.
+    fn permanent(self) -> Result<T, StepError>;
+
+    /// Makes the next attempt wait for `delay` instead of the step's own delay.
+    ///
+    /// # Errors
+    /// The error of `self`, with the delay.
+    fn retry_after(self, delay: Duration) -> Result<T, StepError>;
+}
+
+impl<T, E: IntoStepError> FailureExt<T> for Result<T, E> {
+    fn permanent(self) -> Result<T, StepError> {
+        self.map_err(|error| error.into_step_error().with_action(FailureAction::Permanent))
+    }
+
+    fn retry_after(self, delay: Duration) -> Result<T, StepError> {
+        self.map_err(|error| error.into_step_error().with_action(FailureAction::RetryAfter(delay)))
+    }
+}
+
 /// The error's text and those of its sources, joined by `: `.
 fn with_sources(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
@@ -76,4 +121,24 @@ fn with_sources(error: &(dyn Error + 'static)) -> String {
         source = cause.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<u8, StepError> {
+        Ok(text.parse::<u8>()?)
+    }
+
+    #[test]
+    fn an_error_is_retried_unless_it_says_otherwise() {
+        let error = parse("x").expect_err("no number");
+        assert_eq!((error.message(), error.action()), ("invalid digit found in string", FailureAction::Retry));
+        let error = parse("x").permanent().expect_err("no number");
+        assert_eq!(error.action(), FailureAction::Permanent);
+        let wait = Duration::from_secs(7);
+        let error = Err::<(), _>("busy").retry_after(wait).expect_err("busy");
+        assert_eq!((error.message(), error.action()), ("busy", FailureAction::RetryAfter(wait)));
+    }
 }

@@ -3,11 +3,32 @@
 //! Nothing here waits, reads a clock or touches the outside; `flow-macros` takes its rules from here (without the
 //! feature `definition`), `flow-runtime` builds on all of it.
 
+pub mod duration;
+pub mod list;
+pub mod mode;
+pub mod near;
+pub mod options;
+pub mod order;
+pub mod queue_name;
+pub mod retry;
+pub mod skippable;
+pub mod slug;
+pub mod status;
+
+#[cfg(feature = "definition")]
+mod contract;
 #[cfg(feature = "definition")]
 pub mod definition;
+#[cfg(feature = "definition")]
+pub mod draft;
 #[cfg(feature = "definition")]
 pub mod error;
 #[cfg(feature = "definition")]
 pub mod flow;
 #[cfg(feature = "definition")]
+#[doc(hidden)]
+pub mod private;
+#[cfg(feature = "definition")]
 pub mod step;
+#[cfg(feature = "definition")]
+pub mod validate;

@@ -2,6 +2,8 @@
 
 use std::{fmt, hash::Hash, marker::PhantomData, str::FromStr};
 
+use crate::near::near_miss;
+
 /// The steps of one flow, in step order. Implemented by the enum that `#[flow]` makes.
 pub trait StepEnum: Copy + Eq + Hash + fmt::Debug + fmt::Display + FromStr + Send + Sync + 'static {
     /// Every step, in step order.
@@ -12,6 +14,40 @@ pub trait StepEnum: Copy + Eq + Hash + fmt::Debug + fmt::Display + FromStr + Sen
 
     /// The step's place in step order, from 0.
     fn index(self) -> usize;
+}
+
+/// A text that is no step's slug; the error of a step enum's `FromStr`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownStep {
+    found: String,
+    near: Option<&'static str>,
+}
+
+impl UnknownStep {
+    /// The text.
+    pub fn found(&self) -> &str {
+        &self.found
+    }
+}
+
+impl fmt::Display for UnknownStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "this flow has no step `{}`", self.found)?;
+        self.near.map_or(Ok(()), |near| write!(f, "; did you mean `{near}`?"))
+    }
+}
+
+impl std::error::Error for UnknownStep {}
+
+/// The step whose exact slug is `slug`.
+///
+/// # Errors
+/// When no step has this slug; the error names the step that was probably meant.
+pub fn find_step<S: StepEnum>(slug: &str) -> Result<S, UnknownStep> {
+    S::ALL.iter().copied().find(|step| step.as_str() == slug).ok_or_else(|| UnknownStep {
+        found: slug.to_owned(),
+        near: near_miss(slug, S::ALL.iter().map(|step| step.as_str())),
+    })
 }
 
 /// Names one step of flow `F` and the type `T` of its output, as in `FulfilOrder::SHIP`.

@@ -57,13 +57,19 @@ impl StepArgs {
 /// Decodes `text` for parameter `param`; the error names the place and never the value.
 fn decode<T: DeserializeOwned>(param: &str, text: Option<&str>) -> Result<T, StepError> {
     let text = text.ok_or_else(|| StepError::permanent(format!("parameter `{param}` has no value in this run")))?;
+    decode_json(text).map_err(|reason| {
+        let wanted = std::any::type_name::<T>();
+        StepError::permanent(format!("parameter `{param}` does not decode into `{wanted}`: {reason}"))
+    })
+}
+
+/// Decodes `text`; the reason of a failure names the place and never the value.
+pub(crate) fn decode_json<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     let mut json = serde_json::Deserializer::from_str(text);
     serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let path = error.path().to_string();
-        let place = if path == "." { String::new() } else { format!(" at `{path}`") };
-        let reason = without_value(&error.into_inner().to_string());
-        let wanted = std::any::type_name::<T>();
-        StepError::permanent(format!("parameter `{param}` does not decode into `{wanted}`{place}: {reason}"))
+        let place = if path == "." { String::new() } else { format!("at `{path}`, ") };
+        format!("{place}{}", without_value(&error.into_inner().to_string()))
     })
 }
 
@@ -83,7 +89,7 @@ fn without_value(error: &str) -> String {
 ///
 /// # Errors
 /// A permanent error when the value cannot be written as JSON.
-pub fn encode_output<T: Serialize>(output: &T) -> Result<String, StepError> {
+pub(crate) fn encode_output<T: Serialize>(output: &T) -> Result<String, StepError> {
     serde_json::to_string(output)
         .map_err(|error| StepError::permanent(format!("the output cannot be written as JSON: {error}")))
 }

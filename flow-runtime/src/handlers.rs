@@ -42,3 +42,6 @@ impl<F: Handlers> Handlers for Arc<F> {
         F::call(Arc::clone(&self), step, args, ctx)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,3 @@
 //! What the behaviour tests share.
+
+pub mod support;

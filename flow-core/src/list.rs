@@ -1,0 +1,40 @@
+//! Types whose JSON is a list, so that a map can run over them.
+
+use std::collections::{BTreeSet, HashSet, VecDeque};
+
+/// A type that is a JSON array of [`FlowList::Item`]s; the source of a map has such a type.
+///
+/// Implement it for a list type of your own that serialises as an array.
+#[diagnostic::on_unimplemented(
+    message = "a map needs a list to run over, and `{Self}` is none",
+    label = "not a list",
+    note = "lists are `Vec`, `VecDeque`, `BTreeSet`, `HashSet`, `[T; N]`, `Box<[T]>` and what implements `FlowList`"
+)]
+pub trait FlowList {
+    /// The type of one element.
+    type Item;
+}
+
+impl<T> FlowList for Vec<T> {
+    type Item = T;
+}
+
+impl<T> FlowList for VecDeque<T> {
+    type Item = T;
+}
+
+impl<T> FlowList for BTreeSet<T> {
+    type Item = T;
+}
+
+impl<T, S> FlowList for HashSet<T, S> {
+    type Item = T;
+}
+
+impl<T, const N: usize> FlowList for [T; N] {
+    type Item = T;
+}
+
+impl<T> FlowList for Box<[T]> {
+    type Item = T;
+}

@@ -1,0 +1,40 @@
+//! Conditions fit their subject, and modes have their condition.
+
+use serde_json::Value;
+
+use super::DefinitionError;
+use crate::{
+    definition::{FlowShape, StepShape},
+    near::near_miss,
+};
+
+pub(super) fn check(shape: &FlowShape, mistakes: &mut Vec<DefinitionError>) {
+    for step in &shape.steps {
+        let has_condition = step.run_if.is_some() || step.run_unless.is_some();
+        match (has_condition, step.when_unmet) {
+            (false, Some(_)) => {
+                mistakes.push(DefinitionError::UnmetWithoutCondition { step: step.slug.clone() });
+            }
+            (true, None) => mistakes.push(DefinitionError::ConditionWithoutUnmet { step: step.slug.clone() }),
+            _ => {}
+        }
+        let is_root = step.dependencies().next().is_none();
+        if !is_root {
+            check_keys(step, "run_if", step.run_if.as_ref(), mistakes);
+            check_keys(step, "run_unless", step.run_unless.as_ref(), mistakes);
+        }
+    }
+}
+
+/// The subject of a dependent step's condition is an object of its dependencies.
+fn check_keys(step: &StepShape, option: &'static str, pattern: Option<&Value>, mistakes: &mut Vec<DefinitionError>) {
+    let Some(pattern) = pattern else { return };
+    let Value::Object(fields) = pattern else {
+        mistakes.push(DefinitionError::ConditionNotObject { step: step.slug.clone(), option });
+        return;
+    };
+    for key in fields.keys().filter(|key| step.dependencies().all(|(_, slug)| slug != **key)) {
+        let near = near_miss(key, step.dependencies().map(|(_, slug)| slug)).map(str::to_owned);
+        mistakes.push(DefinitionError::ConditionKey { step: step.slug.clone(), option, key: key.clone(), near });
+    }
+}

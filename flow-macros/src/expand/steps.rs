@@ -1,0 +1,109 @@
+//! The step enum, the keys and the structs of dependencies.
+
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{format_ident, quote};
+
+use crate::model::{Flow, Role, Step};
+
+/// The name of the step enum.
+pub(super) fn enum_name(flow: &Flow) -> Ident {
+    format_ident!("{}Step", flow.name, span = Span::call_site())
+}
+
+pub(super) fn expand_enum(flow: &Flow) -> TokenStream {
+    let private = &flow.private;
+    let name = enum_name(flow);
+    let variants: Vec<&Ident> = flow.in_order().map(|step| &step.variant).collect();
+    let slugs: Vec<&str> = flow.in_order().map(|step| step.slug.value.as_str()).collect();
+    let docs: Vec<String> = flow.in_order().map(|step| format!(" Step `{}`.", step.slug.value)).collect();
+    let doc = format!(" The steps of [`{}`], in step order.", flow.name);
+    let body =
+        if variants.is_empty() { quote!(match self {}) } else { quote!(match self { #(Self::#variants => #slugs,)* }) };
+    let index = if variants.is_empty() { quote!(match self {}) } else { quote!(self as usize) };
+    quote! {
+        #[doc = #doc]
+        #[allow(unreachable_pub, dead_code)]
+        #[#private::derive(
+            #private::Clone, #private::Copy, #private::PartialEq, #private::Eq, #private::Hash, #private::Debug
+        )]
+        pub enum #name {
+            #(#[doc = #docs] #variants,)*
+        }
+
+        impl #name {
+            /// Every step, in step order.
+            pub const ALL: &'static [Self] = &[#(Self::#variants),*];
+
+            /// The step's exact slug.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                #body
+            }
+
+            /// The step's place in step order, from 0.
+            #[must_use]
+            pub const fn index(self) -> usize {
+                #index
+            }
+        }
+
+        #private::step_enum!(#name);
+    }
+}
+
+pub(super) fn expand_keys(flow: &Flow) -> TokenStream {
+    let private = &flow.private;
+    let self_ty = &flow.self_ty;
+    let (impl_generics, _, where_clause) = flow.generics.split_for_impl();
+    let keys = flow.in_order().enumerate().filter_map(|(index, step)| {
+        let key = &step.key;
+        let slug = &step.slug.value;
+        let output = step.whole_output(private)?;
+        let doc = format!(" Names step `{slug}` and the type of its output.");
+        Some(quote! {
+            #[doc = #doc]
+            pub const #key: #private::StepKey<Self, #output> = #private::StepKey::new(#slug, #index);
+        })
+    });
+    quote! {
+        #[allow(private_interfaces, unreachable_pub, dead_code)]
+        impl #impl_generics #self_ty #where_clause { #(#keys)* }
+    }
+}
+
+pub(super) fn expand_deps(flow: &Flow) -> TokenStream {
+    flow.steps.iter().map(|step| expand_deps_of(flow, step)).collect()
+}
+
+fn expand_deps_of(flow: &Flow, step: &Step) -> TokenStream {
+    let name = &step.deps_struct;
+    let doc = format!(" What step `{}` of [`{}`] takes from the steps before it.", step.slug.value, flow.name);
+    let fields = step.needs().map(|(param, reference)| {
+        let (field, ty) = (&param.name, &param.ty);
+        let doc = format!(" The output of step `{}`.", reference.name);
+        quote!(#[doc = #doc] pub #field: #ty)
+    });
+    quote! {
+        #[doc = #doc]
+        #[allow(private_interfaces, unreachable_pub, dead_code)]
+        pub struct #name { #(#fields),* }
+    }
+}
+
+/// The arguments of a handler, in the order of its parameters.
+pub(super) fn arguments(step: &Step) -> impl Iterator<Item = TokenStream> {
+    step.params.iter().map(|param| {
+        let name = &param.name;
+        match param.role {
+            Role::Context => quote!(&__ctx),
+            Role::Input => quote!(__input),
+            Role::Item => quote!(__item),
+            Role::Output(_) => quote!(__deps.#name),
+        }
+    })
+}
+
+/// A step's place in step order, as a literal without suffix.
+pub(super) fn index_literal(index: usize) -> Literal {
+    Literal::usize_unsuffixed(index)
+}

@@ -1,0 +1,114 @@
+//! The flow as it is meant: names resolved, defaults filled in.
+
+mod options;
+mod params;
+mod step;
+
+use flow_core::{
+    order::{Cycle, step_order},
+    skippable::may_lack_output,
+};
+use heck::ToSnakeCase;
+use proc_macro2::{Ident, Span, TokenStream};
+use syn::{Generics, Type};
+
+use crate::{diag::Diag, parse::Parsed, paths, text};
+
+pub(crate) use options::{Numbers, Said};
+pub(crate) use params::{Param, Reference, Role};
+pub(crate) use step::{Source, Step};
+
+/// A flow with everything that its expansion needs.
+pub(crate) struct Flow {
+    pub(crate) name: Ident,
+    pub(crate) self_ty: Type,
+    pub(crate) generics: Generics,
+    pub(crate) slug: Said<String>,
+    /// `None` when it is missing, which is reported.
+    pub(crate) input: Option<Type>,
+    pub(crate) input_has_schema: bool,
+    pub(crate) numbers: Numbers,
+    pub(crate) note: Option<String>,
+    /// In order of declaration.
+    pub(crate) steps: Vec<Step>,
+    /// Places in `steps`, in step order; in order of declaration when there is none.
+    pub(crate) order: Vec<usize>,
+    pub(crate) cycles: Vec<Cycle>,
+    /// Whether rustc reports a syntax error in a step, so that names may be missing.
+    pub(crate) has_broken_step: bool,
+    /// The path of the helpers that generated code names.
+    pub(crate) private: TokenStream,
+}
+
+impl Flow {
+    /// The steps in step order.
+    pub(crate) fn in_order(&self) -> impl Iterator<Item = &Step> {
+        self.order.iter().map(|&place| &self.steps[place])
+    }
+
+    /// The place of step `declared` in step order.
+    pub(crate) fn index_of(&self, declared: usize) -> usize {
+        self.order.iter().position(|&place| place == declared).unwrap_or(declared)
+    }
+
+    /// The steps that no other step waits for, in step order, with whether their output may be absent.
+    pub(crate) fn leaves(&self) -> Vec<(&Step, bool)> {
+        let dependencies: Vec<Vec<usize>> =
+            self.in_order().map(|step| step.dependencies().map(|declared| self.index_of(declared)).collect()).collect();
+        let modes: Vec<_> = self.in_order().map(Step::modes).collect();
+        let may_lack = may_lack_output(&modes, &dependencies);
+        let is_leaf = |place: &usize| !dependencies.iter().flatten().any(|needed| needed == place);
+        self.in_order()
+            .enumerate()
+            .filter(|(place, _)| is_leaf(place))
+            .map(|(place, step)| (step, may_lack[place]))
+            .collect()
+    }
+}
+
+/// Fills in the model; what cannot be read is reported and left out.
+pub(crate) fn build(parsed: &Parsed, diag: &mut Diag) -> Flow {
+    let name = type_name(&parsed.self_ty, diag);
+    let options = options::FlowOptions::read(&parsed.options, diag);
+    let marked: Vec<_> = parsed.marked().collect();
+    let names: Vec<&Ident> = marked.iter().map(|(method, _)| &method.sig.ident).collect();
+    let steps: Vec<Step> = marked
+        .iter()
+        .map(|(method, marker)| step::build(method, marker, &names, &name, &parsed.self_ty, diag))
+        .collect();
+    let dependencies: Vec<Vec<usize>> = steps.iter().map(|step| step.dependencies().collect()).collect();
+    let (order, cycles) = match step_order(&dependencies) {
+        Ok(order) => (order, Vec::new()),
+        Err(cycles) => ((0..steps.len()).collect(), cycles),
+    };
+    let slug = options.slug.unwrap_or_else(|| Said {
+        value: name.to_string().trim_start_matches("r#").to_snake_case(),
+        span: name.span(),
+    });
+    Flow {
+        self_ty: parsed.self_ty.clone(),
+        generics: parsed.generics.clone(),
+        slug,
+        input: options.input,
+        input_has_schema: options.input_has_schema,
+        numbers: options.numbers,
+        note: text::doc_text(&parsed.attrs),
+        order,
+        cycles,
+        steps,
+        name,
+        has_broken_step: parsed.has_broken_step(),
+        private: paths::private_path(options.krate.as_ref()),
+    }
+}
+
+/// The last name in the path of the type that the block is for.
+fn type_name(self_ty: &Type, diag: &mut Diag) -> Ident {
+    if let Type::Path(path) = self_ty
+        && let Some(last) = path.path.segments.last()
+    {
+        return last.ident.clone();
+    }
+    diag.at(self_ty, "a flow is a type with a name; put the handlers on a struct or an enum");
+    Ident::new("Flow", Span::call_site())
+}

@@ -1,0 +1,83 @@
+//! What each parameter of a handler means.
+
+use proc_macro2::{Ident, TokenStream};
+use syn::{FnArg, Pat, Type, ext::IdentExt, parse::Parser};
+
+use super::step::without_self;
+use crate::{diag::Diag, parse::Method};
+
+/// One parameter of a handler, without `self`.
+pub(crate) struct Param {
+    /// Its name; for a pattern the name of the step it takes.
+    pub(crate) name: Ident,
+    pub(crate) ty: Type,
+    pub(crate) role: Role,
+}
+
+/// What a parameter is given.
+pub(crate) enum Role {
+    /// The run's input.
+    Input,
+    /// The map's element.
+    Item,
+    /// The context.
+    Context,
+    /// A step's output.
+    Output(Reference),
+}
+
+/// A step named by its method.
+pub(crate) struct Reference {
+    pub(crate) name: Ident,
+    /// Its place in order of declaration; `None` when no step has this name.
+    pub(crate) target: Option<usize>,
+}
+
+impl Reference {
+    pub(super) fn resolve(name: Ident, steps: &[&Ident]) -> Self {
+        let target = steps.iter().position(|step| step.unraw() == name.unraw());
+        Self { name, target }
+    }
+}
+
+pub(super) fn build(method: &Method, steps: &[&Ident], self_ty: &Type, diag: &mut Diag) -> Vec<Param> {
+    method
+        .sig
+        .inputs
+        .iter()
+        .zip(&method.from)
+        .filter_map(|(arg, from)| match arg {
+            FnArg::Typed(param) => build_one(&param.pat, without_self(&param.ty, self_ty), from.as_ref(), steps, diag),
+            FnArg::Receiver(_) => None,
+        })
+        .collect()
+}
+
+fn build_one(pat: &Pat, ty: Type, from: Option<&TokenStream>, steps: &[&Ident], diag: &mut Diag) -> Option<Param> {
+    if let Some(from) = from {
+        let Ok(step) = Ident::parse_any.parse2(from.clone()) else {
+            diag.at(pat, "`#[from(…)]` takes the name of one step, as in `#[from(reserve)]`");
+            return None;
+        };
+        let name = simple_name(pat).unwrap_or_else(|| step.clone());
+        return Some(Param { name, ty, role: Role::Output(Reference::resolve(step, steps)) });
+    }
+    let Some(name) = simple_name(pat) else {
+        diag.at(pat, "a parameter is named like the step it takes; say which with `#[from(step)]` before a pattern");
+        return None;
+    };
+    let role = match name.unraw().to_string().as_str() {
+        "input" => Role::Input,
+        "item" => Role::Item,
+        "ctx" => Role::Context,
+        _ => Role::Output(Reference::resolve(name.clone(), steps)),
+    };
+    Some(Param { name, ty, role })
+}
+
+fn simple_name(pat: &Pat) -> Option<Ident> {
+    match pat {
+        Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => Some(pat.ident.clone()),
+        _ => None,
+    }
+}

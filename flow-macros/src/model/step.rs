@@ -1,0 +1,184 @@
+//! A step as it is meant.
+
+use flow_core::{
+    mode::Mode,
+    skippable::{SkipCause, StepModes},
+};
+use heck::{ToShoutySnakeCase, ToUpperCamelCase};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote};
+use syn::{GenericArgument, PathArguments, ReturnType, Signature, Type, ext::IdentExt, spanned::Spanned};
+
+use super::{Numbers, Param, Reference, Role, Said, options::StepOptions, params};
+use crate::{
+    diag::Diag,
+    parse::{Json, Marker, Method},
+    text,
+};
+
+/// A step with everything that its expansion needs.
+pub(crate) struct Step {
+    pub(crate) method: Ident,
+    pub(crate) marker: Span,
+    pub(crate) doubled_markers: Vec<Span>,
+    pub(crate) sig: Signature,
+    pub(crate) slug: Said<String>,
+    pub(crate) variant: Ident,
+    pub(crate) key: Ident,
+    /// The name of the struct of its dependencies.
+    pub(crate) deps_struct: Ident,
+    pub(crate) is_map: bool,
+    pub(crate) source: Option<Source>,
+    pub(crate) params: Vec<Param>,
+    pub(crate) after: Vec<Reference>,
+    pub(crate) run_if: Option<Said<Json>>,
+    pub(crate) run_unless: Option<Said<Json>>,
+    pub(crate) when_unmet: Option<Said<Mode>>,
+    pub(crate) when_exhausted: Option<Said<Mode>>,
+    pub(crate) blocking: Option<Span>,
+    pub(crate) numbers: Numbers,
+    pub(crate) has_schema: bool,
+    /// The type that the handler returns on success; `None` when it returns no `Result`.
+    pub(crate) output: Option<Type>,
+    pub(crate) note: Option<String>,
+}
+
+/// What a map runs over.
+pub(crate) enum Source {
+    /// The run's input.
+    Input(Ident),
+    /// A step's output.
+    Step(Reference),
+}
+
+impl Step {
+    /// The places, in order of declaration, of the steps it waits for.
+    pub(crate) fn dependencies(&self) -> impl Iterator<Item = usize> {
+        self.references().filter_map(|reference| reference.target)
+    }
+
+    /// Every step it names: its source, its parameters, then `after`.
+    pub(crate) fn references(&self) -> impl Iterator<Item = &Reference> {
+        let source = match &self.source {
+            Some(Source::Step(reference)) => Some(reference),
+            _ => None,
+        };
+        source.into_iter().chain(self.needs().map(|(_, reference)| reference)).chain(&self.after)
+    }
+
+    /// The parameters that take a step's output.
+    pub(crate) fn needs(&self) -> impl Iterator<Item = (&Param, &Reference)> {
+        self.params.iter().filter_map(|param| match &param.role {
+            Role::Output(reference) => Some((param, reference)),
+            _ => None,
+        })
+    }
+
+    /// What happens when it does not run or does not succeed.
+    pub(crate) fn modes(&self) -> StepModes {
+        let has_condition = self.run_if.is_some() || self.run_unless.is_some();
+        let said = |mode: &Option<Said<Mode>>| mode.as_ref().map(|said| said.value);
+        StepModes {
+            when_unmet: has_condition.then(|| said(&self.when_unmet).unwrap_or(Mode::WHEN_UNMET)),
+            when_exhausted: said(&self.when_exhausted).unwrap_or(Mode::WHEN_EXHAUSTED),
+        }
+    }
+
+    /// The option because of which dependents take its output as `Option`.
+    pub(crate) fn absence(&self) -> Option<SkipCause> {
+        self.modes().absent_for_dependents()
+    }
+
+    /// The type of the whole step's output: a list in a map.
+    pub(crate) fn whole_output(&self, private: &TokenStream) -> Option<TokenStream> {
+        let output = self.output.as_ref()?;
+        Some(if self.is_map { quote!(#private::Vec<#output>) } else { output.to_token_stream() })
+    }
+
+    /// The name of the method without `r#`.
+    pub(crate) fn method_name(&self) -> String {
+        self.method.unraw().to_string()
+    }
+}
+
+pub(super) fn build(
+    method: &Method,
+    marker: &Marker,
+    steps: &[&Ident],
+    flow: &Ident,
+    self_ty: &Type,
+    diag: &mut Diag,
+) -> Step {
+    let name = method.sig.ident.clone();
+    let plain = name.unraw().to_string();
+    let options = StepOptions::read(&marker.options, marker.is_map, diag);
+    let camel = plain.to_upper_camel_case();
+    let variant = options.variant.clone().unwrap_or_else(|| ident_or(&camel, &name));
+    let key_word =
+        options.variant.map_or_else(|| plain.to_shouty_snake_case(), |name| name.to_string().to_shouty_snake_case());
+    let source = options
+        .over
+        .map(|over| if over == "input" { Source::Input(over) } else { Source::Step(Reference::resolve(over, steps)) });
+    Step {
+        marker: marker.path.span(),
+        doubled_markers: marker.doubled.clone(),
+        slug: options.slug.unwrap_or_else(|| Said { value: plain.clone(), span: name.span() }),
+        deps_struct: format_ident!("{}{}Deps", flow, variant, span = Span::call_site()),
+        variant,
+        key: ident_or(&key_word, &name),
+        is_map: marker.is_map,
+        source,
+        params: params::build(method, steps, self_ty, diag),
+        after: options.after.into_iter().map(|name| Reference::resolve(name, steps)).collect(),
+        run_if: options.run_if,
+        run_unless: options.run_unless,
+        when_unmet: options.when_unmet,
+        when_exhausted: options.when_exhausted,
+        blocking: options.blocking,
+        numbers: options.numbers,
+        has_schema: options.has_schema,
+        output: output_type(&method.sig.output, self_ty),
+        note: text::doc_text(&method.attrs),
+        sig: method.sig.clone(),
+        method: name,
+    }
+}
+
+/// `word` as a name at the place of `name`; `name` itself when the word is none.
+fn ident_or(word: &str, name: &Ident) -> Ident {
+    syn::parse_str::<Ident>(word).map_or_else(|_| name.clone(), |_| Ident::new(word, name.span()))
+}
+
+/// `T` of a return type whose last name is `Result`, with `Self` spelled out.
+fn output_type(output: &ReturnType, self_ty: &Type) -> Option<Type> {
+    let ReturnType::Type(_, ty) = output else { return None };
+    let Type::Path(path) = &**ty else { return None };
+    let last = path.path.segments.last().filter(|last| last.ident == "Result")?;
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+    let first = arguments.args.iter().find_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    })?;
+    Some(without_self(first, self_ty))
+}
+
+/// The type with `Self` replaced, so that it can stand outside the block.
+pub(crate) fn without_self(ty: &Type, self_ty: &Type) -> Type {
+    let tokens = replace_self(ty.to_token_stream(), self_ty);
+    syn::parse2(tokens).unwrap_or_else(|_| ty.clone())
+}
+
+fn replace_self(tokens: TokenStream, self_ty: &Type) -> TokenStream {
+    tokens
+        .into_iter()
+        .flat_map(|token| match token {
+            TokenTree::Ident(word) if word == "Self" => self_ty.to_token_stream(),
+            TokenTree::Group(group) => {
+                let mut replaced = proc_macro2::Group::new(group.delimiter(), replace_self(group.stream(), self_ty));
+                replaced.set_span(group.span());
+                TokenTree::Group(replaced).into_token_stream()
+            }
+            other => other.into_token_stream(),
+        })
+        .collect()
+}

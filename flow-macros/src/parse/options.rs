@@ -1,0 +1,101 @@
+//! Options as they were written: `key`, `key = value`, `key(list)`.
+
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::TokenStreamExt;
+use syn::{
+    Token,
+    ext::IdentExt,
+    parenthesized,
+    parse::{ParseStream, Parser},
+    token,
+};
+
+use crate::diag::Diag;
+
+/// One option as it was written.
+#[derive(Clone)]
+pub(crate) struct Written {
+    pub(crate) key: Ident,
+    pub(crate) form: Form,
+}
+
+/// What follows an option's key.
+#[derive(Clone)]
+pub(crate) enum Form {
+    /// Nothing.
+    Flag,
+    /// `= value`; the value is kept as tokens.
+    Value(TokenStream),
+    /// `(list)`; the list is kept as tokens.
+    List(TokenStream),
+}
+
+impl Written {
+    /// A span to point at when the value is wrong as a whole.
+    pub(crate) fn value_span(&self) -> Span {
+        match &self.form {
+            Form::Value(tokens) | Form::List(tokens) if !tokens.is_empty() => {
+                syn::Error::new_spanned(tokens, "").span()
+            }
+            _ => self.key.span(),
+        }
+    }
+}
+
+/// Reads a list of options; what is no option is reported and passed over.
+pub(super) fn parse(tokens: TokenStream, diag: &mut Diag) -> Vec<Written> {
+    let read = |input: ParseStream<'_>| {
+        let mut options = Vec::new();
+        while !input.is_empty() {
+            match parse_option(input) {
+                Ok(option) => options.push(option),
+                Err(error) => {
+                    diag.push(error);
+                    take_value(input)?;
+                }
+            }
+            input.parse::<Option<Token![,]>>()?;
+        }
+        Ok(options)
+    };
+    read.parse2(tokens).unwrap_or_default()
+}
+
+fn parse_option(input: ParseStream<'_>) -> syn::Result<Written> {
+    let key = input
+        .call(Ident::parse_any)
+        .map_err(|error| syn::Error::new(error.span(), "an option begins with its name, as in `max_attempts = 5`"))?;
+    let form = if input.peek(Token![=]) {
+        input.parse::<Token![=]>()?;
+        Form::Value(take_value(input)?)
+    } else if input.peek(token::Paren) {
+        let content;
+        parenthesized!(content in input);
+        Form::List(content.parse()?)
+    } else {
+        Form::Flag
+    };
+    if !input.is_empty() && !input.peek(Token![,]) {
+        return Err(input.error("expected `,` and the next option"));
+    }
+    Ok(Written { key, form })
+}
+
+/// Takes tokens up to the next comma outside angle brackets.
+fn take_value(input: ParseStream<'_>) -> syn::Result<TokenStream> {
+    let mut value = TokenStream::new();
+    let mut depth = 0_usize;
+    let mut last = ' ';
+    while !input.is_empty() && (depth > 0 || !input.peek(Token![,])) {
+        let token: TokenTree = input.parse()?;
+        let mark = if let TokenTree::Punct(punct) = &token { punct.as_char() } else { ' ' };
+        match mark {
+            '<' => depth += 1,
+            '>' if last != '-' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        last = mark;
+        value.append(token);
+    }
+    Ok(value)
+}

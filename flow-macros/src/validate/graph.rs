@@ -1,0 +1,91 @@
+//! Every name of a step names one, once, and no step waits for itself.
+
+use std::collections::HashSet;
+
+use flow_core::{near::near_miss, order::Cycle};
+use syn::ext::IdentExt;
+
+use crate::{
+    diag::Diag,
+    model::{Flow, Reference, Source, Step},
+};
+
+pub(super) fn check(flow: &Flow, diag: &mut Diag) {
+    for step in &flow.steps {
+        if !flow.has_broken_step {
+            check_known(flow, step, diag);
+        }
+        check_once(step, diag);
+        check_source(step, diag);
+    }
+    for cycle in &flow.cycles {
+        report_cycle(flow, cycle, diag);
+    }
+}
+
+fn check_known(flow: &Flow, step: &Step, diag: &mut Diag) {
+    for reference in step.references().filter(|reference| reference.target.is_none()) {
+        let missing = reference.name.unraw().to_string();
+        diag.at(&reference.name, describe_unknown(flow, step, &missing));
+    }
+}
+
+fn describe_unknown(flow: &Flow, step: &Step, missing: &str) -> String {
+    let names: Vec<String> = flow.steps.iter().map(Step::method_name).collect();
+    let others = names.iter().map(String::as_str).filter(|name| *name != step.method_name());
+    let begin =
+        format!("step `{}` depends on `{missing}`, but this flow has no step named `{missing}`", step.method_name());
+    let without_underscore = missing.trim_start_matches('_');
+    if names.iter().any(|name| name == without_underscore) {
+        return format!(
+            "{begin}; to wait for `{without_underscore}` without its output, use `after({without_underscore})`"
+        );
+    }
+    match near_miss(missing, others.chain(["input", "ctx", "item"])) {
+        Some(near) => format!("{begin}; did you mean `{near}`?"),
+        None => begin,
+    }
+}
+
+fn check_once(step: &Step, diag: &mut Diag) {
+    let mut seen = HashSet::new();
+    for reference in step.references() {
+        if reference.target.is_some() && !seen.insert(reference.target) {
+            report_twice(step, reference, diag);
+        }
+    }
+}
+
+fn report_twice(step: &Step, reference: &Reference, diag: &mut Diag) {
+    let (step, name) = (step.method_name(), reference.name.unraw());
+    diag.at(&reference.name, format!("step `{step}` depends on `{name}` twice; name it once"));
+}
+
+fn check_source(step: &Step, diag: &mut Diag) {
+    match &step.source {
+        None if step.is_map => {
+            diag.at_span(
+                step.marker,
+                "a map says what it runs over: `#[map(over = reserve)]` or `#[map(over = input)]`",
+            );
+        }
+        Some(Source::Input(_) | Source::Step(_)) | None => {}
+    }
+}
+
+/// At the name, in the cycle's first step, of the step it waits for.
+fn report_cycle(flow: &Flow, cycle: &Cycle, diag: &mut Diag) {
+    let names: Vec<String> = flow.steps.iter().map(Step::method_name).collect();
+    let steps = cycle.steps();
+    let (first, second) = (steps[0], steps[1 % steps.len()]);
+    let text = if steps.len() == 1 {
+        format!("step `{}` depends on itself; no step can wait for its own output", names[first])
+    } else {
+        let path = cycle.describe(|step| &names[step]);
+        format!("these steps wait for each other: {path} (`a -> b` reads: `a` needs `b`)")
+    };
+    match flow.steps[first].references().find(|reference| reference.target == Some(second)) {
+        Some(reference) => diag.at(&reference.name, text),
+        None => diag.at(&flow.steps[first].method, text),
+    }
+}

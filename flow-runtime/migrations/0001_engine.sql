@@ -1,0 +1,251 @@
+-- The tables of the engine. Hot tables (run, step_state, task) carry no foreign keys and no index besides their
+-- primary keys, so that every update a claim or a settlement makes is HOT; see docs/decisions/0003.
+
+create type flow.run_status as enum ('started', 'completed', 'failed', 'cancelled');
+create type flow.step_status as enum ('created', 'started', 'completed', 'failed', 'skipped', 'cancelled');
+create type flow.task_status as enum ('queued', 'started', 'completed', 'failed', 'skipped', 'cancelled');
+create type flow.step_kind as enum ('single', 'map');
+create type flow.mode as enum ('skip', 'skip_cascade', 'fail');
+create type flow.skip_reason as enum ('condition_unmet', 'dependency_skipped', 'handler_failed');
+create type flow.attempt_cause as enum ('error', 'permanent', 'timeout', 'panic', 'lease_expired');
+
+create table flow.setting (
+    name text primary key,
+    value jsonb not null
+);
+
+insert into flow.setting (name, value) values
+    ('environment', '"production"'),
+    ('max_value_bytes', '16777216'),
+    ('interface', '1'),
+    ('oldest_interface', '1');
+
+create table flow.flow (
+    flow_id integer generated always as identity primary key,
+    slug text not null,
+    slug_key text generated always as (lower(slug)) stored,
+    queue_mode text not null,
+    step_count integer not null,
+    shape jsonb not null,
+    options jsonb not null,
+    notes jsonb not null,
+    created_at timestamptz not null default now(),
+    deployed_at timestamptz not null default now(),
+    deprecated_at timestamptz,
+    constraint flow_slug_once_ignoring_case unique (slug_key),
+    constraint flow_queue_mode_known check (queue_mode in ('plain', 'step_queues', 'routed'))
+);
+
+create table flow.queue (
+    queue_id integer generated always as identity primary key,
+    name text not null,
+    ownership text not null,
+    flow_id integer references flow.flow,
+    on_remove text not null default 'delete',
+    paused_at timestamptz,
+    paused_by text,
+    paused_why text,
+    created_at timestamptz not null default now(),
+    constraint queue_name_once unique (name),
+    constraint queue_name_canonical check (name = lower(name)),
+    constraint queue_private_has_an_owner check ((ownership = 'private') = (flow_id is not null)),
+    constraint queue_ownership_known check (ownership in ('private', 'shared')),
+    constraint queue_on_remove_known check (on_remove in ('delete', 'archive'))
+);
+create index queue_of_flow on flow.queue (flow_id);
+
+create table flow.step (
+    flow_id integer not null references flow.flow,
+    step_index integer not null,
+    slug text not null,
+    kind flow.step_kind not null,
+    over_step integer, -- -1 is the run's input
+    needs integer[] not null,
+    after integer[] not null,
+    dependencies integer[] not null, -- needs, after and over_step in one
+    dependents integer[] not null, -- the steps that have this one among their dependencies
+    feeds_map boolean not null, -- a map runs over this step
+    run_if jsonb,
+    run_unless jsonb,
+    when_unmet flow.mode, -- null without a condition
+    when_exhausted flow.mode not null,
+    queue_id integer not null references flow.queue,
+    max_attempts integer not null,
+    base_delay_ms bigint not null,
+    max_delay_ms bigint not null,
+    timeout_ms bigint not null,
+    start_delay_ms bigint not null,
+    primary key (flow_id, step_index),
+    constraint step_slug_once unique (flow_id, slug),
+    constraint step_map_has_a_source check ((kind = 'map') = (over_step is not null)),
+    constraint step_unmet_only_with_a_condition
+        check ((when_unmet is not null) = (run_if is not null or run_unless is not null))
+);
+
+create table flow.contract (
+    flow_id integer not null references flow.flow,
+    step_index integer not null, -- -1 is the run's input
+    schema jsonb not null,
+    hash text not null,
+    changed_at timestamptz not null default now(),
+    primary key (flow_id, step_index)
+);
+
+create table flow.run (
+    run_id uuid primary key,
+    flow_id integer not null,
+    remaining_steps integer not null,
+    status flow.run_status not null default 'started',
+    started_at timestamptz not null,
+    ended_at timestamptz,
+    error_step integer,
+    error text,
+    retry_of uuid,
+    output jsonb,
+    input jsonb not null,
+    constraint run_ended_when_terminal check ((status = 'started') = (ended_at is null)),
+    constraint run_remaining_not_negative check (remaining_steps >= 0)
+) with (fillfactor = 70, autovacuum_analyze_threshold = 5000, autovacuum_vacuum_scale_factor = 0.05);
+
+create table flow.run_key (
+    flow_id integer not null,
+    key text not null,
+    run_id uuid not null,
+    primary key (flow_id, key)
+);
+create index run_key_of_run on flow.run_key (run_id);
+
+create table flow.step_state (
+    run_id uuid not null,
+    step_index integer not null,
+    flow_id integer not null,
+    remaining_deps integer not null,
+    remaining_tasks integer,
+    task_count integer,
+    status flow.step_status not null default 'created',
+    skip_reason flow.skip_reason,
+    started_at timestamptz,
+    ended_at timestamptz,
+    error text,
+    output jsonb,
+    primary key (run_id, step_index),
+    constraint step_state_reason_exactly_when_skipped check ((status = 'skipped') = (skip_reason is not null)),
+    constraint step_state_ended_when_terminal check ((status in ('created', 'started')) = (ended_at is null)),
+    constraint step_state_counts_not_negative check (remaining_deps >= 0 and remaining_tasks >= 0)
+) with (fillfactor = 60, autovacuum_analyze_threshold = 5000, autovacuum_vacuum_scale_factor = 0.05);
+
+create table flow.task (
+    run_id uuid not null,
+    step_index integer not null,
+    task_index integer not null,
+    flow_id integer not null,
+    queue_id integer not null,
+    attempt integer not null default 0,
+    message_id bigint not null,
+    queued_at timestamptz not null,
+    status flow.task_status not null default 'queued',
+    worker_id bigint,
+    started_at timestamptz,
+    lease_until timestamptz,
+    ended_at timestamptz,
+    item jsonb,
+    output jsonb,
+    primary key (run_id, step_index, task_index),
+    constraint task_lease_only_while_started check ((status = 'started') = (lease_until is not null)),
+    constraint task_ended_when_terminal check ((status in ('queued', 'started')) = (ended_at is null)),
+    constraint task_queued_has_no_worker check (status <> 'queued' or (worker_id is null and started_at is null))
+) with (fillfactor = 50, autovacuum_analyze_threshold = 5000, autovacuum_vacuum_scale_factor = 0.05);
+
+create table flow.attempt_error (
+    run_id uuid not null,
+    step_index integer not null,
+    task_index integer not null,
+    attempt integer not null,
+    cause flow.attempt_cause not null,
+    error text not null,
+    worker_id bigint not null,
+    at timestamptz not null,
+    primary key (run_id, step_index, task_index, attempt)
+);
+
+create table flow.worker (
+    worker_id bigint generated always as identity primary key,
+    name text not null,
+    flow_id integer not null,
+    queue_id integer not null,
+    steps integer[] not null, -- the steps it serves
+    input_steps integer[] not null, -- those of them whose handlers take the run's input
+    interface integer not null,
+    started_at timestamptz not null default now(),
+    seen_at timestamptz not null default now(),
+    draining_at timestamptz,
+    stopped_at timestamptz
+) with (fillfactor = 50);
+create index worker_of_flow on flow.worker (flow_id) where stopped_at is null;
+create index worker_of_queue on flow.worker (queue_id) where stopped_at is null;
+
+create table flow.worker_name (
+    name text primary key,
+    disabled_at timestamptz,
+    disabled_by text,
+    disabled_why text
+);
+
+-- One settlement whose fence holds, as the functions of the engine hand it on.
+create type flow.settlement as (
+    ord bigint,
+    run_id uuid,
+    step_index integer,
+    task_index integer,
+    flow_id integer,
+    attempt integer,
+    row_id tid,
+    message_id bigint,
+    kind flow.step_kind,
+    outcome text,
+    output jsonb,
+    error text,
+    delay_ms bigint
+);
+
+-- One attempt that failed, with what follows from it.
+create type flow.failure as (
+    ord bigint,
+    run_id uuid,
+    step_index integer,
+    task_index integer,
+    flow_id integer,
+    attempt integer,
+    message_id bigint,
+    cause flow.attempt_cause,
+    error text,
+    is_retried boolean,
+    wait_ms bigint,
+    mode flow.mode
+);
+
+-- A worker with its queue, as the functions that it calls look it up.
+create type flow.worker_state as (
+    flow_id integer,
+    queue_id integer,
+    queue text,
+    steps integer[],
+    input_steps integer[],
+    state text,
+    reason text
+);
+
+-- What a claim sees at one message: its task, if it could be locked, and what is to be done with it:
+-- queued | expired | exhausted (claimed), duplicate | busy (hidden), terminal (removed), corrupt | misrouted (refused).
+create type flow.sighting as (
+    message_id bigint,
+    run_id uuid,
+    step_index integer,
+    task_index integer,
+    row_id tid,
+    attempt integer,
+    worker_id bigint,
+    lease_until timestamptz,
+    timeout_ms bigint,
+    kind text
+);

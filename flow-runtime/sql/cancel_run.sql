@@ -1,0 +1,24 @@
+-- Cancel a run: its open steps and live tasks become cancelled, their messages are removed, and the workers that run
+-- some of them are told. Returns the run's status afterwards; a run that has ended keeps its own. Raises WF002 when there
+-- is no such run.
+create or replace function flow.cancel_run(run_id uuid) returns flow.run_status language plpgsql
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
+set join_collapse_limit = 1 set jit = off
+as $$
+declare
+    v_status flow.run_status;
+    v_workers bigint[];
+begin
+    select r.status into v_status from flow.run r where r.run_id = cancel_run.run_id for no key update;
+    if not found then
+        raise exception 'there is no run %', cancel_run.run_id using errcode = 'WF002';
+    end if;
+    if v_status <> 'started' then
+        return v_status;
+    end if;
+    v_workers := flow.end_runs(array[cancel_run.run_id], 'cancelled', array[null::integer], array[null::text],
+                               clock_timestamp());
+    perform flow.notify_ids('flow_worker', array(select distinct w::text from unnest(v_workers) w));
+    perform flow.notify_ids('flow_run', array[cancel_run.run_id::text]);
+    return 'cancelled';
+end $$;

@@ -1,0 +1,86 @@
+-- List everything that is wrong with a definition; an empty list means that it can be deployed.
+-- The same rules as flow-core's, which a worker has applied before it sends the definition.
+create or replace function flow.definition_errors(p_definition jsonb) returns text[] language plpgsql stable as $$
+declare
+    v_shape jsonb := p_definition -> 'shape';
+    v_options jsonb := p_definition -> 'options';
+    v_errors text[] := '{}';
+    v_slugs text[];
+    v_step record;
+    v_error text;
+begin
+    if jsonb_typeof(v_shape -> 'steps') is distinct from 'array' or jsonb_typeof(v_options -> 'steps') is distinct from 'array'
+       or jsonb_typeof(v_shape -> 'slug') is distinct from 'string' then
+        return array['the definition has no shape with a slug and steps, or no options; send what F::definition() makes'];
+    end if;
+    v_error := flow.slug_error(v_shape ->> 'slug', 47);
+    if v_error is not null then
+        v_errors := v_errors || format('flow slug "%s" %s', v_shape ->> 'slug', v_error);
+    end if;
+    if coalesce(v_shape ->> 'queue_mode', '') not in ('plain', 'step_queues', 'routed') then
+        v_errors := v_errors || format('queue mode "%s" is not plain, step_queues or routed', v_shape ->> 'queue_mode');
+    end if;
+    if jsonb_array_length(v_shape -> 'steps') = 0 then
+        v_errors := v_errors || format('flow "%s" has no steps; it needs at least one', v_shape ->> 'slug');
+    end if;
+    if jsonb_array_length(v_options -> 'steps') <> jsonb_array_length(v_shape -> 'steps') then
+        v_errors := v_errors || 'options and shape have different numbers of steps'::text;
+    end if;
+
+    v_errors := v_errors || flow.option_errors(format('flow "%s"', v_shape ->> 'slug'), v_options, v_options);
+    v_slugs := array(select s.step ->> 'slug'
+                     from jsonb_array_elements(v_shape -> 'steps') with ordinality s(step, ord) order by s.ord);
+
+    for v_step in
+        select (s.ord - 1)::integer as index, s.step, s.step ->> 'slug' as slug, v_options -> 'steps' -> (s.ord - 1)::integer as own,
+               v_slugs[1:(s.ord - 1)::integer] as earlier,
+               flow.step_names(s.step) as names
+        from jsonb_array_elements(v_shape -> 'steps') with ordinality s(step, ord) order by s.ord
+    loop
+        v_error := flow.slug_error(v_step.slug, 128);
+        if v_error is not null then
+            v_errors := v_errors || format('step slug "%s" %s', v_step.slug, v_error);
+        end if;
+        if lower(v_step.slug) in ('run', 'input', 'item', 'ctx', 'deps') then
+            v_errors := v_errors || format('step slug "%s" is reserved', v_step.slug);
+        end if;
+        select format('steps "%s" and "%s" have the same slug but for case', e.slug, v_step.slug) into v_error
+        from unnest(v_step.earlier) e(slug) where lower(e.slug) = lower(v_step.slug) limit 1;
+        if found then
+            v_errors := v_errors || v_error;
+        end if;
+
+        if coalesce(v_step.step ->> 'kind', '') not in ('single', 'map') then
+            v_errors := v_errors || format('step "%s" has kind "%s", which is not single or map', v_step.slug,
+                                           v_step.step ->> 'kind');
+        elsif (v_step.step ->> 'kind' = 'map') <> (v_step.step ->> 'over' is not null) then
+            v_errors := v_errors || format('step "%s" must have a source exactly when it is a map', v_step.slug);
+        end if;
+        v_errors := v_errors || array(
+            select case
+                when n.name = v_step.slug then format('step "%s" depends on itself', v_step.slug)
+                when n.name = any (v_slugs) then format(
+                    'step "%s" depends on "%s", which stands after it; the steps must be in an order without cycles',
+                    v_step.slug, n.name)
+                else format('step "%s" depends on "%s", but this flow has no such step', v_step.slug, n.name) end
+            from unnest(v_step.names) n(name)
+            where n.name <> all (v_step.earlier));
+        v_errors := v_errors || array(
+            select format('step "%s" names "%s" as a dependency twice', v_step.slug, n.name)
+            from unnest(v_step.names) n(name) group by n.name having count(*) > 1);
+
+        v_errors := v_errors || flow.condition_errors(v_step.slug, v_step.step, v_step.names);
+        v_errors := v_errors || flow.option_errors(format('step "%s"', v_step.slug), v_step.own, v_options || v_step.own);
+    end loop;
+
+    v_errors := v_errors || array(
+        select case when q.queue is null then format(
+                   'step "%s" at index %s of flow "%s": neither "%s__%s" nor "%s__%s" fits into 47 characters',
+                   v_slugs[q.step_index + 1], q.step_index, v_shape ->> 'slug', v_shape ->> 'slug',
+                   v_slugs[q.step_index + 1], v_shape ->> 'slug', q.step_index)
+               else format('queue name "%s" has %s characters; at most 47 lower-case ASCII ones are allowed',
+                           q.queue, length(q.queue)) end
+        from flow.list_queues(v_shape) q
+        where q.queue is null or (v_shape ->> 'queue_mode' = 'routed' and q.queue !~ '^[a-z][a-z0-9_]{0,46}$'));
+    return v_errors;
+end $$;

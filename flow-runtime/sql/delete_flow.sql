@@ -1,0 +1,37 @@
+-- Delete a flow with its steps, runs, keys, contract, workers and private queues. Shared queues stay.
+-- Raises WF001 when there is no such flow, WF016 when a worker of it is alive, unless forced.
+create or replace function flow.delete_flow(slug text, force boolean default false) returns void language plpgsql as $$
+declare
+    v_flow_id integer;
+    v_worker record;
+    v_queue text;
+begin
+    perform flow.lock_slug(slug);
+    select f.flow_id into v_flow_id from flow.flow f where f.slug = delete_flow.slug;
+    if not found then
+        raise exception 'no flow "%" is deployed', slug using errcode = 'WF001';
+    end if;
+    select w.worker_id, w.name into v_worker from flow.worker w
+    where w.flow_id = v_flow_id and w.stopped_at is null and w.seen_at > clock_timestamp() - interval '30 s'
+    order by w.worker_id limit 1;
+    if found and not force then
+        raise exception 'worker % ("%") of flow "%" is alive; stop it first, or delete with force', v_worker.worker_id,
+            v_worker.name, slug using errcode = 'WF016';
+    end if;
+
+    -- The runs' locks first, in order: whoever settles or cancels one of them has ended by then.
+    perform from flow.run r where r.flow_id = v_flow_id order by r.run_id for update;
+    delete from flow.attempt_error e using flow.run r where r.flow_id = v_flow_id and e.run_id = r.run_id;
+    delete from flow.task t using flow.run r where r.flow_id = v_flow_id and t.run_id = r.run_id;
+    delete from flow.step_state ss using flow.run r where r.flow_id = v_flow_id and ss.run_id = r.run_id;
+    delete from flow.run_key k where k.flow_id = v_flow_id;
+    delete from flow.run r where r.flow_id = v_flow_id;
+    delete from flow.worker w where w.flow_id = v_flow_id;
+    delete from flow.contract c where c.flow_id = v_flow_id;
+    delete from flow.step s where s.flow_id = v_flow_id;
+    for v_queue in select q.name from flow.queue q where q.flow_id = v_flow_id order by q.name loop
+        perform pgmq.drop_queue(v_queue);
+    end loop;
+    delete from flow.queue q where q.flow_id = v_flow_id;
+    delete from flow.flow f where f.flow_id = v_flow_id;
+end $$;

@@ -1,0 +1,18 @@
+-- Disable a worker name for good: its workers drain, and one that starts under it is refused until flow.enable_worker.
+create or replace function flow.disable_worker(name text, why text) returns void language plpgsql as $$
+declare
+    v_workers text[];
+begin
+    insert into flow.worker_name as n (name, disabled_at, disabled_by, disabled_why)
+    values (disable_worker.name, clock_timestamp(), current_user, why)
+    on conflict on constraint worker_name_pkey do update
+    set disabled_at = excluded.disabled_at, disabled_by = excluded.disabled_by, disabled_why = excluded.disabled_why;
+
+    with drained as (
+        update flow.worker w set draining_at = clock_timestamp()
+        where w.name = disable_worker.name and w.stopped_at is null and w.draining_at is null
+        returning w.worker_id
+    )
+    select array_agg(d.worker_id::text) into v_workers from drained d;
+    perform flow.notify_ids('flow_worker', v_workers);
+end $$;

@@ -1,0 +1,42 @@
+-- Register a worker of flow p_slug on queue p_queue, after the flow was deployed; under the slug's lock, and only while the
+-- stored shape is still the one that this worker was built with.
+-- Raises WF003 (another shape by now), WF010 (the name is disabled), WF013 (the program is too old), WF001 (no such
+-- flow); no row is written then.
+create or replace function flow.register_worker(
+    p_name text, p_slug text, p_shape jsonb, p_queue text, p_steps integer[], p_input_steps integer[],
+    p_interface integer, out p_worker bigint, out p_queue_id integer
+) language plpgsql as $$
+declare
+    v_flow record;
+    v_oldest integer;
+    v_disabled record;
+begin
+    select (s.value)::integer into v_oldest from flow.setting s where s.name = 'oldest_interface';
+    if p_interface < v_oldest then
+        raise exception 'this program speaks interface %, the database speaks % or newer; build it with a newer flow',
+            p_interface, v_oldest using errcode = 'WF013';
+    end if;
+    perform flow.lock_slug(p_slug);
+    select n.disabled_at, n.disabled_by, n.disabled_why into v_disabled
+    from flow.worker_name n where n.name = p_name and n.disabled_at is not null;
+    if found then
+        raise exception 'worker "%" is disabled since % by %: %; call flow.enable_worker(''%'') to let it start',
+            p_name, v_disabled.disabled_at, v_disabled.disabled_by, v_disabled.disabled_why, p_name
+            using errcode = 'WF010';
+    end if;
+    select f.flow_id, f.shape into v_flow from flow.flow f where f.slug = p_slug;
+    if not found then
+        raise exception 'no flow "%" is deployed; deploy it first', p_slug using errcode = 'WF001';
+    end if;
+    if v_flow.shape <> p_shape then
+        raise exception 'flow "%" has another shape by now than this worker deployed; start the worker again', p_slug
+            using errcode = 'WF003';
+    end if;
+    select q.queue_id into p_queue_id from flow.queue q where q.name = p_queue;
+    if not found then
+        raise exception 'no queue "%" is registered; deploy its flow first', p_queue using errcode = 'WF007';
+    end if;
+    insert into flow.worker (name, flow_id, queue_id, steps, input_steps, interface)
+    values (p_name, v_flow.flow_id, p_queue_id, p_steps, p_input_steps, p_interface)
+    returning worker_id into p_worker;
+end $$;

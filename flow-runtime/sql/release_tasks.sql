@@ -1,0 +1,51 @@
+-- Give tasks that worker p_worker has claimed back unused: queued and visible at once, the attempt not counted. The
+-- worker drains from here on and claims nothing more, so that no (worker, attempt) pair ever occurs twice.
+-- Returns one truth value a task: whether the worker held that attempt; where not, nothing changed.
+create or replace function flow.release_tasks(
+    p_worker bigint, p_runs uuid[], p_steps integer[], p_tasks integer[], p_attempts integer[]
+) returns boolean[] language plpgsql
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
+set join_collapse_limit = 1 set jit = off
+as $$
+declare
+    v_self flow.worker_state := flow.worker_state(p_worker);
+    v_now timestamptz;
+    v_rows tid[];
+    v_messages bigint[];
+    v_released boolean[];
+begin
+    update flow.worker w set draining_at = clock_timestamp()
+    where w.worker_id = p_worker and w.draining_at is null;
+    if cardinality(p_runs) = 0 then
+        return '{}';
+    end if;
+
+    -- The runs' locks come first: only under them may a task be waited for.
+    perform from (select distinct u.run_id from unnest(p_runs) u(run_id) order by u.run_id) u
+    cross join lateral (select from flow.run r where r.run_id = u.run_id for no key update) r;
+    v_now := clock_timestamp();
+    select array_agg(l.row_id is not null order by u.ord),
+           array_agg(l.row_id) filter (where l.row_id is not null),
+           array_agg(l.message_id) filter (where l.row_id is not null)
+    into v_released, v_rows, v_messages
+    from (select * from unnest(p_runs, p_steps, p_tasks, p_attempts) with ordinality
+               u(run_id, step_index, task_index, attempt, ord)
+          order by u.run_id, u.step_index, u.task_index) u
+    left join lateral (
+        select t.ctid as row_id, t.message_id from flow.task t
+        where t.run_id = u.run_id and t.step_index = u.step_index and t.task_index = u.task_index
+          and t.status = 'started' and t.worker_id = p_worker and t.attempt = u.attempt
+          and t.queue_id = v_self.queue_id
+        for update
+    ) l on true;
+    if v_rows is null then
+        return v_released;
+    end if;
+
+    update flow.task t
+    set status = 'queued', attempt = t.attempt - 1, worker_id = null, started_at = null, lease_until = null
+    from unnest(v_rows) r(row_id) where t.ctid = r.row_id;
+    perform flow.queue_hide(v_self.queue, v_messages, array_fill(v_now, array[cardinality(v_messages)]));
+    perform flow.notify_ids('flow_queue', array[v_self.queue_id::text]);
+    return v_released;
+end $$;

@@ -1,0 +1,13 @@
+-- Let workers claim from a paused queue again; changes nothing when it is not paused. Raises WF007 when there is no such
+-- queue.
+create or replace function flow.resume_queue(queue text) returns void language plpgsql as $$
+declare
+    v_id integer;
+begin
+    update flow.queue q set paused_at = null, paused_by = null, paused_why = null
+    where q.name = lower(queue) returning q.queue_id into v_id;
+    if not found then
+        raise exception 'no queue "%" is registered; see flow.queues', queue using errcode = 'WF007';
+    end if;
+    perform flow.notify_ids('flow_queue', array[v_id::text]);
+end $$;

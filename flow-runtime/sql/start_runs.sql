@@ -1,0 +1,139 @@
+-- Start runs of flow p_slug, one for each input, and enqueue their root steps; in the caller's transaction.
+-- p_run_ids, p_keys and p_start_at hold one entry a run, null where none is given, or are empty.
+-- An id that is used already, or an idempotency key, gives the run that exists. Returns the run ids in the order of
+-- the inputs. Raises WF001 (no such flow), WF004 (the input must be an array), WF005 (the id is another flow's),
+-- WF006 (too large), WF008 (cannot be stored); nothing is written then.
+create or replace function flow.start_runs(
+    p_slug text, p_inputs text[], p_run_ids uuid[] default '{}', p_keys text[] default '{}',
+    p_start_at timestamptz[] default '{}'
+) returns uuid[] language plpgsql
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
+set join_collapse_limit = 1 set jit = off
+as $$
+declare
+    v_flow record;
+    v_now timestamptz := clock_timestamp();
+    v_inputs jsonb[];
+    v_limit bigint;
+    v_bad record;
+    v_ids uuid[];
+    v_new_ids uuid[];
+    v_all_new boolean;
+    v_roots record;
+    v_advanced record;
+    v_ended uuid[] := '{}';
+    v_workers bigint[];
+begin
+    select f.flow_id, f.slug, f.step_count into v_flow from flow.flow f where f.slug_key = lower(p_slug);
+    if not found or v_flow.slug <> p_slug then
+        raise exception 'no flow "%" is deployed%', p_slug,
+            case when v_flow.slug is not null then format('; did you mean "%s"?', v_flow.slug)
+                 else '; start a worker for it once, or check the slug' end
+            using errcode = 'WF001';
+    end if;
+    if cardinality(p_inputs) = 0 then
+        return '{}';
+    end if;
+
+    select (s.value)::bigint into v_limit from flow.setting s where s.name = 'max_value_bytes';
+    select o.ord, octet_length(o.input) as bytes into v_bad
+    from unnest(p_inputs) with ordinality o(input, ord) where octet_length(o.input) > v_limit order by o.ord limit 1;
+    if found then
+        raise exception 'input % has % bytes, more than the limit of %; store it elsewhere and pass a reference, or '
+            'raise the setting max_value_bytes', v_bad.ord, v_bad.bytes, v_limit using errcode = 'WF006';
+    end if;
+    begin
+        v_inputs := p_inputs::jsonb[];
+    exception when data_exception or program_limit_exceeded then
+        select o.ord, r.p_error into v_bad
+        from unnest(p_inputs) with ordinality o(input, ord) cross join lateral flow.read_json(o.input) r
+        where r.p_error is not null order by o.ord limit 1;
+        raise exception 'input % cannot be stored: %; it must be JSON that Postgres can hold', v_bad.ord, v_bad.p_error
+            using errcode = 'WF008';
+    end;
+    select o.ord, s.slug, coalesce(jsonb_typeof(o.input), 'nothing') as kind into v_bad
+    from unnest(v_inputs) with ordinality o(input, ord)
+    cross join (select s.slug from flow.step s
+                where s.flow_id = v_flow.flow_id and s.over_step = -1 order by s.step_index limit 1) s
+    where jsonb_typeof(o.input) is distinct from 'array' order by o.ord limit 1;
+    if found then
+        raise exception 'input % must be an array, because map "%" runs over it; it is %', v_bad.ord, v_bad.slug,
+            v_bad.kind using errcode = 'WF004';
+    end if;
+    if exists (select from unnest(v_inputs) o(input) where o.input is null) then
+        raise exception 'an input is SQL null; pass a JSON value, such as ''null''::jsonb' using errcode = 'WF004';
+    end if;
+
+    select array_agg(coalesce(i.run_id, flow.uuid_v7()) order by i.ord) into v_ids
+    from unnest(p_inputs, p_run_ids) with ordinality i(input, run_id, ord);
+    if exists (select from unnest(p_keys) k(key) where k.key is not null) then
+        -- Keys in order, so that two starts with the same keys never wait for each other in a ring.
+        insert into flow.run_key (flow_id, key, run_id)
+        select v_flow.flow_id, k.key, k.run_id
+        from (select distinct on (k.key) k.key, k.run_id
+              from unnest(p_keys, v_ids) with ordinality k(key, run_id, ord)
+              where k.key is not null order by k.key, k.ord) k
+        order by k.key
+        on conflict (flow_id, key) do nothing;
+        select array_agg(coalesce(e.run_id, k.run_id) order by k.ord) into v_ids
+        from unnest(p_keys, v_ids) with ordinality k(key, run_id, ord)
+        left join lateral (
+            select e.run_id from flow.run_key e where e.flow_id = v_flow.flow_id and e.key = k.key offset 0
+        ) e on true;
+    end if;
+
+    with created as (
+        insert into flow.run (run_id, flow_id, remaining_steps, started_at, input)
+        select n.run_id, v_flow.flow_id, v_flow.step_count, v_now, n.input
+        from (select distinct on (n.run_id) n.run_id, n.input
+              from unnest(v_ids, v_inputs) with ordinality n(run_id, input, ord) order by n.run_id, n.ord) n
+        order by n.run_id
+        on conflict (run_id) do nothing
+        returning run_id
+    )
+    select coalesce(array_agg(c.run_id order by c.run_id), '{}') into v_new_ids from created c;
+    v_all_new := cardinality(v_new_ids) = cardinality(v_ids);
+    if not v_all_new then
+        select n.run_id, f.slug into v_bad
+        from unnest(v_ids) n(run_id)
+        cross join lateral (select r.flow_id from flow.run r where r.run_id = n.run_id offset 0) r
+        join flow.flow f on f.flow_id = r.flow_id
+        where r.flow_id <> v_flow.flow_id limit 1;
+        if found then
+            raise exception 'run id % belongs to flow "%", not to "%"; use another id', v_bad.run_id, v_bad.slug,
+                p_slug using errcode = 'WF005';
+        end if;
+    end if;
+    if cardinality(v_new_ids) = 0 then
+        return v_ids;
+    end if;
+
+    insert into flow.step_state (run_id, step_index, flow_id, remaining_deps)
+    select n.run_id, s.step_index, s.flow_id, cardinality(s.dependencies)
+    from unnest(v_new_ids) n(run_id)
+    cross join lateral (
+        select s.step_index, s.flow_id, s.dependencies from flow.step s
+        where s.flow_id = v_flow.flow_id order by s.step_index offset 0
+    ) s;
+
+    select array_agg(n.run_id) as runs, array_agg(s.step_index) as steps, array_agg(v_flow.flow_id) as flows,
+           array_agg(n.start_at) as start_at
+    into v_roots
+    from (select distinct on (i.run_id) i.run_id, i.start_at
+          from unnest(v_ids, p_start_at) with ordinality i(run_id, start_at, ord)
+          where v_all_new or i.run_id = any (v_new_ids) order by i.run_id, i.ord) n
+    cross join (select s.step_index from flow.step s
+                where s.flow_id = v_flow.flow_id and cardinality(s.dependencies) = 0 order by s.step_index) s;
+    select * into v_advanced
+    from flow.advance_steps(v_roots.runs, v_roots.steps, v_roots.flows, v_roots.start_at, v_now);
+    if cardinality(v_advanced.p_failed_runs) > 0 then
+        v_ended := v_advanced.p_failed_runs;
+        v_workers := flow.fail_unmet_runs(v_advanced.p_failed_runs, v_advanced.p_failed_steps, v_now);
+    end if;
+    if cardinality(v_advanced.p_ended) > 0 then
+        v_ended := v_ended || flow.finish_runs(v_advanced.p_ended, v_now);
+    end if;
+    perform flow.notify_ids('flow_queue', array(select distinct q::text from unnest(v_advanced.p_queues) q));
+    perform flow.notify_ids('flow_run', v_ended::text[]);
+    return v_ids;
+end $$;

@@ -1,0 +1,157 @@
+//! Starts runs and finds old ones.
+
+use std::{
+    future::{Future, IntoFuture},
+    marker::PhantomData,
+    pin::Pin,
+};
+
+use chrono::{DateTime, Utc};
+use flow_core::flow::Flow;
+use serde_json::Value;
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use crate::{
+    db::Db,
+    error::{DbError, RunError, StartError},
+    run_handle::{RunHandle, Untyped},
+    store::{self, NewRuns},
+};
+
+/// Starts runs and hands out handles of them. Cheap to clone; never changes the schema.
+#[derive(Clone, Debug)]
+pub struct Client {
+    db: Db,
+}
+
+impl Client {
+    /// Connects to a database by its address and asks it one question, so that a wrong address is found here.
+    ///
+    /// # Errors
+    /// [`DbError`], which says whether address, user, database or schema is at fault.
+    pub async fn connect(url: &str) -> Result<Self, DbError> {
+        let db = Db::new(url)?;
+        drop(db.connect().await?);
+        Ok(Self::new(&db))
+    }
+
+    /// A client of a database that this process uses already. Makes no connection.
+    pub fn new(db: &Db) -> Self {
+        Self { db: db.clone() }
+    }
+
+    /// Starts one run of flow `F`; await it, or set options first.
+    ///
+    /// ```no_run
+    /// # use flow_runtime::prelude::*;
+    /// # async fn example<F: Flow>(client: Client, input: F::Input) -> Result<(), Box<dyn std::error::Error>> {
+    /// let run = client.start::<F>(&input).idempotency_key("order-17").await?;
+    /// let output = run.wait().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn start<F: Flow>(&self, input: &F::Input) -> Start<F> {
+        Start { db: self.db.clone(), new: NewRuns::of(F::SLUG), input: serde_json::to_string(input), flow: PhantomData }
+    }
+
+    /// Starts one run of the flow with this slug, whose types this process does not know.
+    pub fn start_json(&self, slug: &str, input: &Value) -> Start<Untyped> {
+        Start { db: self.db.clone(), new: NewRuns::of(slug), input: serde_json::to_string(input), flow: PhantomData }
+    }
+
+    /// Starts one run for each input, in one call: all of them, or none when one is refused. Returns the handles in the
+    /// order of the inputs.
+    ///
+    /// # Errors
+    /// [`StartError`]; nothing was written.
+    pub async fn start_many<F: Flow>(&self, inputs: &[F::Input]) -> Result<Vec<RunHandle<F>>, StartError> {
+        let texts = inputs.iter().map(serde_json::to_string).collect::<Result<_, _>>().map_err(StartError::Encode)?;
+        let new = NewRuns { inputs: texts, ..NewRuns::of(F::SLUG) };
+        let ids = store::start_runs(self.db.pool(), &new).await?;
+        Ok(ids.into_iter().map(|id| RunHandle::new(self.db.clone(), id)).collect())
+    }
+
+    /// The handle of a run of flow `F` that was started before.
+    ///
+    /// # Errors
+    /// [`RunError::NotFound`], and [`RunError::OtherFlow`] when the run is one of another flow.
+    pub async fn run<F: Flow>(&self, run_id: Uuid) -> Result<RunHandle<F>, RunError> {
+        let handle = RunHandle::new(self.db.clone(), run_id);
+        let row = store::get_run(self.db.pool(), run_id).await?.ok_or(RunError::NotFound(run_id))?;
+        if row.flow == F::SLUG {
+            return Ok(handle);
+        }
+        Err(RunError::OtherFlow { run_id, expected: F::SLUG.to_owned(), actual: row.flow })
+    }
+
+    /// The handle of a run whose flow's types this process does not know.
+    pub fn run_json(&self, run_id: Uuid) -> RunHandle<Untyped> {
+        RunHandle::new(self.db.clone(), run_id)
+    }
+}
+
+/// A run about to be started: await it to start it.
+#[must_use = "a run is started when this is awaited"]
+pub struct Start<F> {
+    db: Db,
+    new: NewRuns,
+    input: serde_json::Result<String>,
+    flow: PhantomData<fn() -> F>,
+}
+
+impl<F: 'static> Start<F> {
+    /// Uses this id. When a run of the flow has it already, the handle is that run's.
+    pub fn run_id(mut self, run_id: Uuid) -> Self {
+        self.new.run_ids = vec![run_id];
+        self
+    }
+
+    /// Starts the run only when no run of the flow has this key; else the handle is that run's, whatever its input and
+    /// status are.
+    pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
+        self.new.keys = vec![Some(key.into())];
+        self
+    }
+
+    /// Holds the first steps back until then. The run exists at once.
+    pub fn start_at(mut self, at: DateTime<Utc>) -> Self {
+        self.new.start_at = vec![Some(at)];
+        self
+    }
+
+    /// Starts the run in the caller's transaction: it is not claimable before the commit, and gone after a rollback.
+    ///
+    /// # Errors
+    /// [`StartError`]; the transaction is then aborted.
+    pub async fn start_in(mut self, connection: &mut PgConnection) -> Result<RunHandle<F>, StartError> {
+        self.encode()?;
+        let ids = store::start_runs(connection, &self.new).await?;
+        self.handle(&ids)
+    }
+
+    /// Puts the encoded input in its place.
+    fn encode(&mut self) -> Result<(), StartError> {
+        let input = std::mem::replace(&mut self.input, Ok(String::new())).map_err(StartError::Encode)?;
+        self.new.inputs = vec![input];
+        Ok(())
+    }
+
+    fn handle(self, ids: &[Uuid]) -> Result<RunHandle<F>, StartError> {
+        let id = ids.first().ok_or_else(|| DbError::from(sqlx::Error::RowNotFound))?;
+        Ok(RunHandle::new(self.db, *id))
+    }
+}
+
+impl<F: 'static> IntoFuture for Start<F> {
+    type Output = Result<RunHandle<F>, StartError>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(mut self) -> Self::IntoFuture {
+        Box::pin(async move {
+            self.encode()?;
+            let ids = store::start_runs(self.db.pool(), &self.new).await?;
+            self.handle(&ids)
+        })
+    }
+}

@@ -1,0 +1,142 @@
+//! One database, as clients and workers share it: its connections, its schema, its notifications.
+
+use std::{str::FromStr, sync::Arc, time::Duration};
+
+use sqlx::{
+    ConnectOptions, Connection, PgConnection, PgPool,
+    postgres::{PgConnectOptions, PgPoolOptions},
+};
+
+use crate::{
+    error::{DbError, MigrateError},
+    migrate,
+    notify::Hub,
+};
+
+/// How long one attempt to connect may take.
+pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A Postgres database that clients and workers of one process share. Cheap to clone.
+#[derive(Clone)]
+pub struct Db {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    pool: PgPool,
+    is_own_pool: bool,
+    is_managed: bool,
+    hub: Arc<Hub>,
+}
+
+impl Db {
+    /// Names a database by its address, `postgres://user:password@host:port/database`. Makes no connection yet.
+    ///
+    /// # Errors
+    /// [`DbError::Address`] when the address cannot be read.
+    pub fn new(url: &str) -> Result<Self, DbError> {
+        let options = PgConnectOptions::from_str(url).map_err(|error| DbError::Address { reason: reason(&error) })?;
+        let options = options.application_name("flow").disable_statement_logging();
+        let pool = PgPoolOptions::new()
+            .max_connections(10)
+            .acquire_timeout(CONNECT_TIMEOUT)
+            .test_before_acquire(false)
+            .connect_lazy_with(options);
+        Ok(Self::with_pool(pool, true))
+    }
+
+    /// Uses a pool of the caller's, which is never closed.
+    pub fn from_pool(pool: PgPool) -> Self {
+        Self::with_pool(pool, false)
+    }
+
+    fn with_pool(pool: PgPool, is_own_pool: bool) -> Self {
+        let hub = Hub::new(pool.clone());
+        Self { inner: Arc::new(Inner { pool, is_own_pool, is_managed: false, hub }) }
+    }
+
+    /// Whether somebody else migrates this database. A worker of a managed database runs no DDL for the schema; it
+    /// checks that the schema speaks its interface. Default: false.
+    #[must_use]
+    pub fn managed(self, is_managed: bool) -> Self {
+        let Inner { pool, is_own_pool, hub, .. } = &*self.inner;
+        let inner = Inner { pool: pool.clone(), is_own_pool: *is_own_pool, is_managed, hub: Arc::clone(hub) };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Brings the database to this program's schema; does nothing when it is there. Workers call it at start-up, unless
+    /// the database is [managed](Db::managed).
+    ///
+    /// # Errors
+    /// [`MigrateError`]; nothing is half applied.
+    pub async fn migrate(&self) -> Result<(), MigrateError> {
+        drop(self.connect().await?);
+        migrate::migrate(&self.inner.pool).await
+    }
+
+    /// Waits until the database answers and its schema speaks this program's interface; at most `limit`, 5 s when none
+    /// is given.
+    ///
+    /// # Errors
+    /// What stood in the way last. A failed try is not remembered: the same `Db` is ready once the cause is gone.
+    pub async fn ready(&self, limit: Option<Duration>) -> Result<(), MigrateError> {
+        let check = async {
+            let mut connection = self.connect().await?;
+            migrate::check_interface(&mut connection).await
+        };
+        match tokio::time::timeout(limit.unwrap_or(CONNECT_TIMEOUT), check).await {
+            Ok(checked) => checked,
+            Err(_) => Err(DbError::from(sqlx::Error::PoolTimedOut).into()),
+        }
+    }
+
+    /// Closes the connections, unless the pool is the caller's.
+    pub async fn close(&self) {
+        if self.inner.is_own_pool {
+            self.inner.pool.close().await;
+        }
+    }
+
+    /// A connection of one's own, outside the pool; its error says what is wrong with address, user or database.
+    pub(crate) async fn connect(&self) -> Result<PgConnection, DbError> {
+        let options = self.inner.pool.connect_options();
+        let named = |error| DbError::connecting(error, &self.address(), options.get_username());
+        match tokio::time::timeout(CONNECT_TIMEOUT, PgConnection::connect_with(&options)).await {
+            Ok(connected) => connected.map_err(named),
+            Err(_) => Err(named(sqlx::Error::PoolTimedOut)),
+        }
+    }
+
+    /// Host, port and database, for people; never user or password.
+    pub(crate) fn address(&self) -> String {
+        let options = self.inner.pool.connect_options();
+        let database = options.get_database().unwrap_or(options.get_username());
+        format!("{}:{}/{database}", options.get_host(), options.get_port())
+    }
+
+    pub(crate) fn pool(&self) -> &PgPool {
+        &self.inner.pool
+    }
+
+    pub(crate) fn hub(&self) -> &Arc<Hub> {
+        &self.inner.hub
+    }
+
+    pub(crate) fn is_managed(&self) -> bool {
+        self.inner.is_managed
+    }
+}
+
+impl std::fmt::Debug for Db {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Db").field("address", &self.address()).finish_non_exhaustive()
+    }
+}
+
+/// What is wrong with an address, without the address.
+fn reason(error: &sqlx::Error) -> String {
+    match error {
+        sqlx::Error::Configuration(cause) => cause.to_string(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,347 @@
+//! What can go wrong between a program and its database, in words that say how to mend it.
+
+use sqlx::Error as SqlxError;
+use uuid::Uuid;
+
+/// The database could not be reached, or refused what was asked of it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DbError {
+    /// The address cannot be read.
+    #[error("the database address cannot be read: {reason}; expected postgres://user:password@host:port/database")]
+    Address {
+        /// What is wrong with it; never the address itself, which may hold a password.
+        reason: String,
+    },
+    /// Nobody answers at the address.
+    #[error("no Postgres answers at {address}; check that it runs there and that the address is right")]
+    Unreachable {
+        /// Host, port and database, without user and password.
+        address: String,
+        /// What the connection attempt met.
+        #[source]
+        source: SqlxError,
+    },
+    /// The server does not accept user or password.
+    #[error("Postgres at {address} refuses user {user}; check user name and password")]
+    WrongPassword {
+        /// Host, port and database.
+        address: String,
+        /// The user name that was tried.
+        user: String,
+        /// The server's answer.
+        #[source]
+        source: SqlxError,
+    },
+    /// The server has no such database.
+    #[error("Postgres at {address} has no such database; make it with `create database`, or correct the address")]
+    NoDatabase {
+        /// Host, port and database.
+        address: String,
+        /// The server's answer.
+        #[source]
+        source: SqlxError,
+    },
+    /// The user lacks a permission.
+    #[error("the database refuses permission; grant it to the user of this program, or let another user migrate first")]
+    NoPermission(#[source] SqlxError),
+    /// The schema `flow` is missing or older than this program.
+    #[error("the database has no schema that this program knows; start a worker once, or call `Db::migrate`")]
+    NotMigrated(#[source] SqlxError),
+    /// Everything else the database or the connection to it may say.
+    #[error("the database did not answer as expected")]
+    Other(#[source] SqlxError),
+}
+
+impl DbError {
+    /// Whether trying again later may help: a lost connection, a server that starts or stops, a deadlock.
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::Unreachable { .. } => true,
+            Self::Other(error) => is_transient(error),
+            _ => false,
+        }
+    }
+
+    /// The same failure, named for an attempt to connect to `address` as `user`.
+    pub(crate) fn connecting(error: SqlxError, address: &str, user: &str) -> Self {
+        let address = address.to_owned();
+        match sqlstate(&error).as_deref() {
+            Some("28P01" | "28000") => Self::WrongPassword { address, user: user.to_owned(), source: error },
+            Some("3D000") => Self::NoDatabase { address, source: error },
+            None if is_transient(&error) => Self::Unreachable { address, source: error },
+            _ => error.into(),
+        }
+    }
+}
+
+impl From<SqlxError> for DbError {
+    fn from(error: SqlxError) -> Self {
+        match sqlstate(&error).as_deref() {
+            Some("42501") => Self::NoPermission(error),
+            Some("3F000" | "42P01" | "42883" | "42704") => Self::NotMigrated(error),
+            _ => Self::Other(error),
+        }
+    }
+}
+
+/// The SQLSTATE of a server's answer; `None` for anything else.
+pub(crate) fn sqlstate(error: &SqlxError) -> Option<String> {
+    error.as_database_error().and_then(|error| error.code()).map(|code| code.into_owned())
+}
+
+/// The server's own sentence, which carries no values of the user's.
+pub(crate) fn message(error: &SqlxError) -> String {
+    error.as_database_error().map_or_else(|| error.to_string(), |error| error.message().to_owned())
+}
+
+fn is_transient(error: &SqlxError) -> bool {
+    match sqlstate(error) {
+        // Connection lost, deadlock or serialization failure, out of resources, server stopping or starting.
+        Some(code) => {
+            code.starts_with("08") || code.starts_with("40") || code.starts_with("53") || code.starts_with("57")
+        }
+        None => !matches!(
+            error,
+            SqlxError::Configuration(_) | SqlxError::RowNotFound | SqlxError::ColumnNotFound(_) | SqlxError::ColumnDecode { .. }
+                | SqlxError::Decode(_) | SqlxError::TypeNotFound { .. }
+        ),
+    }
+}
+
+/// The database could not be brought to this program's schema.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MigrateError {
+    /// A newer program has moved the schema past this one.
+    #[error(
+        "this program speaks interface {ours}, the database speaks {oldest} to {newest}; build the program with a newer flow"
+    )]
+    TooNew {
+        /// This program's interface.
+        ours: i32,
+        /// The oldest interface the database still speaks.
+        oldest: i32,
+        /// The newest interface the database speaks.
+        newest: i32,
+    },
+    /// A migration that was applied is not the one this program has.
+    #[error("migration {version} was applied with another text; a migration never changes once it is released")]
+    Changed {
+        /// The migration's number.
+        version: i32,
+    },
+    /// The extension is too old for the engine.
+    #[error("the extension pgmq {version} is too old; update it to 1.11 or newer with `alter extension pgmq update`")]
+    OldPgmq {
+        /// The extension's version.
+        version: String,
+    },
+    /// PGMQ's SQL could not be installed.
+    #[error("PGMQ could not be installed; the user needs the right to create schemas, or install the extension pgmq first")]
+    Pgmq(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The database itself.
+    #[error(transparent)]
+    Db(#[from] DbError),
+}
+
+/// A flow was not deployed, or a worker not registered.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DeployError {
+    /// The definition breaks rules.
+    #[error("{0}")]
+    Invalid(String),
+    /// The stored shape is another one.
+    #[error(
+        "flow `{slug}` is deployed with another shape, which never changes under one slug; \
+         give the changed flow a new slug (differences: {})", .differences.join("; ")
+    )]
+    Mismatch {
+        /// The flow's slug.
+        slug: String,
+        /// Every difference, one text each.
+        differences: Vec<String>,
+    },
+    /// Workers of the old shape did not stop in time (development only).
+    #[error("flow `{slug}` has another shape now, and workers of the old one are still alive: {}; stop them first", .workers.join(", "))]
+    StillAlive {
+        /// The flow's slug.
+        slug: String,
+        /// Their ids and names.
+        workers: Vec<String>,
+    },
+    /// The definition uses what the engine does not do yet.
+    #[error("{0}")]
+    Unsupported(String),
+    /// A queue is taken.
+    #[error("{0}")]
+    Queue(String),
+    /// The types changed under an unchanged shape and the deployment refuses that.
+    #[error("{0}")]
+    Drift(String),
+    /// The worker's name is disabled.
+    #[error("{0}")]
+    Disabled(String),
+    /// This program is older than the database allows.
+    #[error("{0}")]
+    UpgradeNeeded(String),
+    /// The schema could not be brought up to date.
+    #[error(transparent)]
+    Migrate(#[from] MigrateError),
+    /// The database itself.
+    #[error(transparent)]
+    Db(#[from] DbError),
+}
+
+impl From<SqlxError> for DeployError {
+    fn from(error: SqlxError) -> Self {
+        let text = message(&error);
+        match sqlstate(&error).as_deref() {
+            Some("WF009" | "WF015") => Self::Invalid(text),
+            Some("WF003") => Self::Mismatch { slug: String::new(), differences: vec![text] },
+            Some("WF007") => Self::Queue(text),
+            Some("WF010") => Self::Disabled(text),
+            Some("WF011") => Self::Unsupported(text),
+            Some("WF013") => Self::UpgradeNeeded(text),
+            Some("WF014") => Self::Drift(text),
+            _ => Self::Db(error.into()),
+        }
+    }
+}
+
+/// A run was not started; nothing was written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// No such flow.
+    #[error("{0}")]
+    NotDeployed(String),
+    /// The input does not fit the flow, is too large, or cannot be stored.
+    #[error("{0}")]
+    Input(String),
+    /// The input cannot be written as JSON.
+    #[error("the input cannot be written as JSON; its type's Serialize fails")]
+    Encode(#[source] serde_json::Error),
+    /// The run id belongs to another flow.
+    #[error("{0}")]
+    ForeignRunId(String),
+    /// The database itself.
+    #[error(transparent)]
+    Db(#[from] DbError),
+}
+
+impl From<SqlxError> for StartError {
+    fn from(error: SqlxError) -> Self {
+        let text = message(&error);
+        match sqlstate(&error).as_deref() {
+            Some("WF001") => Self::NotDeployed(text),
+            Some("WF004" | "WF006" | "WF008") => Self::Input(text),
+            Some("WF005") => Self::ForeignRunId(text),
+            _ => Self::Db(error.into()),
+        }
+    }
+}
+
+/// A question about a run has no answer, or not the one that was hoped for.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The run failed.
+    #[error("run {run_id} failed at step `{step}`: {error}")]
+    Failed {
+        /// The run.
+        run_id: Uuid,
+        /// The step that failed.
+        step: String,
+        /// Its error text.
+        error: String,
+    },
+    /// The run was cancelled.
+    #[error("run {0} was cancelled")]
+    Cancelled(Uuid),
+    /// There is no such run.
+    #[error("there is no run {0}; it may have been pruned or deleted with its flow")]
+    NotFound(Uuid),
+    /// The run is one of another flow.
+    #[error("run {run_id} is one of flow `{actual}`, not of `{expected}`")]
+    OtherFlow {
+        /// The run.
+        run_id: Uuid,
+        /// The flow that was asked for.
+        expected: String,
+        /// The run's flow.
+        actual: String,
+    },
+    /// The flow has no such step.
+    #[error("flow `{flow}` has no step `{step}`")]
+    NoStep {
+        /// The flow's slug.
+        flow: String,
+        /// What was asked for.
+        step: String,
+    },
+    /// A stored value does not decode into the type that was asked for.
+    #[error("what run {run_id} stored does not decode: {reason}; was it written by another version of the flow?")]
+    Decode {
+        /// The run.
+        run_id: Uuid,
+        /// Where and why, without the value.
+        reason: String,
+    },
+    /// The database itself.
+    #[error(transparent)]
+    Db(#[from] DbError),
+}
+
+/// A worker stopped, or never started, for a reason of its own.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorkerError {
+    /// The flow was not deployed or the worker not registered.
+    #[error(transparent)]
+    Deploy(#[from] DeployError),
+    /// The queue holds messages that do not fit their tasks; it is paused.
+    #[error("{0}; the queue is paused until flow.resume_queue is called")]
+    Corrupt(String),
+    /// The queue holds tasks that this worker does not serve; its name is disabled.
+    #[error("{0}; this worker's name is disabled until flow.enable_worker is called")]
+    Misrouted(String),
+    /// The database does not know the worker any more.
+    #[error("{0}")]
+    Gone(String),
+    /// This program is older than the database allows.
+    #[error("{0}")]
+    UpgradeNeeded(String),
+    /// The database refused something for good.
+    #[error(transparent)]
+    Db(#[from] DbError),
+    /// The operating system refused to watch for signals.
+    #[error("cannot watch for SIGTERM and SIGINT")]
+    Signals(#[source] std::io::Error),
+    /// The drain goes on; call `shutdown` again to wait for it.
+    #[error("the worker has not stopped in time; it goes on draining, call shutdown again to wait for it")]
+    StillDraining,
+}
+
+/// A worker cannot be built as described.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The definition breaks rules.
+    #[error(transparent)]
+    Definition(#[from] flow_core::validate::DefinitionErrors),
+    /// An option is out of range.
+    #[error("{option} is {value}; it must be {expected}")]
+    Option {
+        /// Which one.
+        option: &'static str,
+        /// What was given.
+        value: String,
+        /// What is allowed.
+        expected: &'static str,
+    },
+    /// Two flow types of one process have one slug.
+    #[error("two flows of this worker set have the slug `{0}`; give one of them another slug")]
+    SameSlug(String),
+}

@@ -1,0 +1,65 @@
+//! A flow as a worker holds it: its definition and its handlers, with the flow's type erased.
+
+use std::sync::Arc;
+
+use flow_core::{definition::FlowDefinition, flow::Flow, step::StepEnum};
+
+use crate::{
+    args::StepArgs,
+    context::StepContext,
+    handlers::{Handlers, StepCall},
+};
+
+/// The handlers of one flow, by step index.
+pub(crate) trait DynHandlers: Send + Sync {
+    /// Whether the handler takes the run's input.
+    fn takes_input(&self, step: usize) -> bool;
+
+    /// Whether the handler is `blocking`.
+    fn is_blocking(&self, step: usize) -> bool;
+
+    /// Makes the call of one task's handler.
+    fn call(&self, step: usize, args: StepArgs, ctx: StepContext) -> StepCall;
+}
+
+/// The handlers of a flow that the compiler knows.
+struct Typed<F>(Arc<F>);
+
+impl<F: Handlers> DynHandlers for Typed<F> {
+    fn takes_input(&self, step: usize) -> bool {
+        F::takes_input(F::Step::ALL[step])
+    }
+
+    fn is_blocking(&self, step: usize) -> bool {
+        F::is_blocking(F::Step::ALL[step])
+    }
+
+    fn call(&self, step: usize, args: StepArgs, ctx: StepContext) -> StepCall {
+        F::call(Arc::clone(&self.0), F::Step::ALL[step], args, ctx)
+    }
+}
+
+/// A flow's definition with its handlers.
+#[derive(Clone)]
+pub(crate) struct Registered {
+    pub(crate) definition: Arc<FlowDefinition>,
+    pub(crate) handlers: Arc<dyn DynHandlers>,
+    /// The steps' slugs, by index; shared by every context.
+    pub(crate) slugs: Arc<[Arc<str>]>,
+}
+
+impl Registered {
+    /// A flow whose handlers the compiler knows.
+    pub(crate) fn typed<F: Handlers>(flow: Arc<F>) -> Self {
+        Self::new(<F as Flow>::definition(), Arc::new(Typed(flow)))
+    }
+
+    pub(crate) fn new(definition: FlowDefinition, handlers: Arc<dyn DynHandlers>) -> Self {
+        let slugs = definition.shape.steps.iter().map(|step| step.slug.as_str().into()).collect();
+        Self { definition: Arc::new(definition), handlers, slugs }
+    }
+
+    pub(crate) fn slug(&self) -> &str {
+        &self.definition.shape.slug
+    }
+}

@@ -1,0 +1,315 @@
+//! Claiming, settling, renewing and releasing tasks, in sets.
+
+use std::{sync::Arc, time::Duration};
+
+use chrono::{DateTime, Utc};
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use crate::error::DbError;
+
+/// One attempt of one task: what a worker holds, and what a settlement names beside the worker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct TaskId {
+    pub(crate) run_id: Uuid,
+    pub(crate) step: i32,
+    pub(crate) task: i32,
+    pub(crate) attempt: i32,
+}
+
+/// A claimed task with its arguments as JSON text, shared where tasks share them.
+#[derive(Debug)]
+pub(crate) struct Claimed {
+    pub(crate) id: TaskId,
+    pub(crate) timeout: Duration,
+    /// No attempt is left: it is to be settled as `lease_expired` without running the handler.
+    pub(crate) is_exhausted: bool,
+    pub(crate) item: Option<Arc<str>>,
+    pub(crate) input: Option<Arc<str>>,
+    /// Outputs of completed steps of its run, by step index.
+    pub(crate) deps: Vec<(usize, Arc<str>)>,
+}
+
+/// How an attempt ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// With this output, as JSON text.
+    Complete(String),
+    /// With an error that is retried while attempts are left, after this delay or else the step's own.
+    Error(String, Option<Duration>),
+    /// With an error that no further attempt could mend.
+    Permanent(String),
+    /// The handler passed its timeout.
+    Timeout(String),
+    /// The handler panicked with this text.
+    Panic(String),
+    /// It was claimed as exhausted.
+    LeaseExpired,
+}
+
+impl Outcome {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Complete(_) => "complete",
+            Self::Error(..) => "error",
+            Self::Permanent(_) => "permanent",
+            Self::Timeout(_) => "timeout",
+            Self::Panic(_) => "panic",
+            Self::LeaseExpired => "lease_expired",
+        }
+    }
+
+    /// The output of a completed attempt.
+    pub(crate) fn output(&self) -> Option<&str> {
+        match self {
+            Self::Complete(output) => Some(output),
+            _ => None,
+        }
+    }
+
+    fn error(&self) -> Option<String> {
+        match self {
+            Self::Complete(_) => None,
+            Self::Error(text, _) | Self::Permanent(text) | Self::Timeout(text) | Self::Panic(text) => {
+                Some(text.replace('\0', "\u{fffd}"))
+            }
+            Self::LeaseExpired => Some("the lease ended before the attempt was settled, and no attempt is left".into()),
+        }
+    }
+
+    fn delay_ms(&self) -> Option<i64> {
+        match self {
+            Self::Error(_, Some(delay)) => Some(i64::try_from(delay.as_millis()).unwrap_or(i64::MAX)),
+            _ => None,
+        }
+    }
+}
+
+/// One attempt and how it ended.
+#[derive(Debug, Clone)]
+pub(crate) struct Settlement {
+    pub(crate) id: TaskId,
+    pub(crate) outcome: Outcome,
+}
+
+/// The database's answer to one settlement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It counts.
+    Accepted,
+    /// It was accepted before; this was the same one again.
+    AlreadySettled,
+    /// It changed nothing: the attempt was somebody else's by then, or its run or step had ended.
+    Lost,
+}
+
+/// What a worker sends in one exchange.
+#[derive(Debug)]
+pub(crate) struct Exchange<'a> {
+    pub(crate) worker_id: i64,
+    pub(crate) limit: usize,
+    pub(crate) lease: Duration,
+    pub(crate) settlements: &'a [Settlement],
+    /// After a lost reply: what the worker holds, so that it is handed what that reply named.
+    pub(crate) resume_with: Option<Vec<TaskId>>,
+}
+
+/// What comes back from one exchange.
+#[derive(Debug)]
+pub(crate) struct Exchanged {
+    /// `ok`, `paused`, `draining`, `corrupt`, `misrouted`, `worker_gone` or `upgrade_needed`.
+    pub(crate) state: String,
+    pub(crate) reason: String,
+    /// More messages may be visible than were asked for.
+    pub(crate) has_more: bool,
+    /// When the tasks were claimed, on the database's clock.
+    pub(crate) claimed_at: Option<DateTime<Utc>>,
+    /// One a settlement, in their order.
+    pub(crate) verdicts: Vec<Verdict>,
+    pub(crate) claimed: Vec<Claimed>,
+}
+
+#[derive(sqlx::FromRow)]
+struct ExchangeRow {
+    p_state: String,
+    p_reason: Option<String>,
+    p_more: Option<bool>,
+    p_verdicts: Option<Vec<String>>,
+    p_now: Option<DateTime<Utc>>,
+    p_runs: Option<Vec<Uuid>>,
+    p_steps: Option<Vec<i32>>,
+    p_tasks: Option<Vec<i32>>,
+    p_attempts: Option<Vec<i32>>,
+    p_items: Option<Vec<Option<String>>>,
+    p_timeouts_ms: Option<Vec<i64>>,
+    p_exhausted: Option<Vec<bool>>,
+    p_value_runs: Option<Vec<Uuid>>,
+    p_value_steps: Option<Vec<i32>>,
+    p_values: Option<Vec<String>>,
+}
+
+/// The columns of a list of tasks, as the functions take them.
+#[derive(Default)]
+struct Columns {
+    runs: Vec<Uuid>,
+    steps: Vec<i32>,
+    tasks: Vec<i32>,
+    attempts: Vec<i32>,
+}
+
+impl Columns {
+    fn of(ids: impl Iterator<Item = TaskId>) -> Self {
+        let mut columns = Self::default();
+        for id in ids {
+            columns.runs.push(id.run_id);
+            columns.steps.push(id.step);
+            columns.tasks.push(id.task);
+            columns.attempts.push(id.attempt);
+        }
+        columns
+    }
+}
+
+pub(crate) async fn exchange(connection: &mut PgConnection, sent: &Exchange<'_>) -> Result<Exchanged, DbError> {
+    let settled = Columns::of(sent.settlements.iter().map(|settlement| settlement.id));
+    let outcomes = || sent.settlements.iter().map(|settlement| &settlement.outcome);
+    let held = Columns::of(sent.resume_with.iter().flatten().copied());
+    let row: ExchangeRow = sqlx::query_as(
+        "select * from flow.exchange($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
+    )
+    .bind(sent.worker_id)
+    .bind(i32::try_from(sent.limit).unwrap_or(i32::MAX))
+    .bind(millis(sent.lease))
+    .bind(settled.runs)
+    .bind(settled.steps)
+    .bind(settled.tasks)
+    .bind(settled.attempts)
+    .bind(outcomes().map(Outcome::name).collect::<Vec<_>>())
+    .bind(outcomes().map(Outcome::output).collect::<Vec<_>>())
+    .bind(outcomes().map(Outcome::error).collect::<Vec<_>>())
+    .bind(outcomes().map(Outcome::delay_ms).collect::<Vec<_>>())
+    .bind(sent.resume_with.is_some())
+    .bind(held.runs)
+    .bind(held.steps)
+    .bind(held.tasks)
+    .bind(held.attempts)
+    .fetch_one(connection)
+    .await?;
+    Ok(row.into())
+}
+
+impl From<ExchangeRow> for Exchanged {
+    fn from(mut row: ExchangeRow) -> Self {
+        let claimed = claimed(&mut row);
+        Self {
+            state: row.p_state,
+            reason: row.p_reason.unwrap_or_default(),
+            has_more: row.p_more.unwrap_or(false),
+            claimed_at: row.p_now,
+            verdicts: row.p_verdicts.unwrap_or_default().iter().map(|name| verdict(name)).collect(),
+            claimed,
+        }
+    }
+}
+
+fn verdict(name: &str) -> Verdict {
+    match name {
+        "accepted" => Verdict::Accepted,
+        "already_settled" => Verdict::AlreadySettled,
+        _ => Verdict::Lost,
+    }
+}
+
+/// Puts the columns of the reply together; each shared value is one allocation, whoever needs it.
+fn claimed(row: &mut ExchangeRow) -> Vec<Claimed> {
+    let take = |column: &mut Option<Vec<i32>>| column.take().unwrap_or_default();
+    let (steps, tasks, attempts) = (take(&mut row.p_steps), take(&mut row.p_tasks), take(&mut row.p_attempts));
+    let mut items = row.p_items.take().unwrap_or_default();
+    let timeouts = row.p_timeouts_ms.take().unwrap_or_default();
+    let exhausted = row.p_exhausted.take().unwrap_or_default();
+
+    let value_steps = take(&mut row.p_value_steps);
+    let values = row.p_values.take().unwrap_or_default();
+    let mut shared: std::collections::HashMap<Uuid, Vec<(i32, Arc<str>)>> = std::collections::HashMap::new();
+    for ((run_id, step), value) in
+        row.p_value_runs.take().unwrap_or_default().into_iter().zip(value_steps).zip(values)
+    {
+        shared.entry(run_id).or_default().push((step, value.into()));
+    }
+
+    let runs = row.p_runs.take().unwrap_or_default();
+    runs.into_iter()
+        .enumerate()
+        .map(|(at, run_id)| {
+            let of_run = shared.get(&run_id).map(Vec::as_slice).unwrap_or_default();
+            Claimed {
+                id: TaskId { run_id, step: steps[at], task: tasks[at], attempt: attempts[at] },
+                timeout: Duration::from_millis(timeouts[at].unsigned_abs()),
+                is_exhausted: exhausted[at],
+                item: items.get_mut(at).and_then(Option::take).map(Into::into),
+                input: of_run.iter().find(|(step, _)| *step == -1).map(|(_, value)| Arc::clone(value)),
+                deps: of_run
+                    .iter()
+                    .filter_map(|(step, value)| Some((usize::try_from(*step).ok()?, Arc::clone(value))))
+                    .collect(),
+            }
+        })
+        .collect()
+}
+
+/// The database's answer to a renewal.
+#[derive(Debug)]
+pub(crate) struct Renewed {
+    pub(crate) state: String,
+    pub(crate) reason: String,
+    /// The tasks whose leases are lost, each with why: `cancelled`, `skipped`, `taken` or `gone`.
+    pub(crate) lost: Vec<(TaskId, String)>,
+}
+
+pub(crate) async fn renew_leases(
+    connection: &mut PgConnection,
+    worker_id: i64,
+    lease: Duration,
+    held: &[TaskId],
+) -> Result<Renewed, DbError> {
+    let columns = Columns::of(held.iter().copied());
+    let (state, reason, verdicts, reasons): (String, Option<String>, Vec<String>, Vec<Option<String>>) =
+        sqlx::query_as("select p_state, p_reason, p_verdicts, p_reasons from flow.renew_leases($1, $2, $3, $4, $5, $6)")
+            .bind(worker_id)
+            .bind(millis(lease))
+            .bind(columns.runs)
+            .bind(columns.steps)
+            .bind(columns.tasks)
+            .bind(columns.attempts)
+            .fetch_one(connection)
+            .await?;
+    let lost = held
+        .iter()
+        .zip(verdicts.iter().zip(reasons))
+        .filter(|(_, (verdict, _))| *verdict == "lost")
+        .map(|(id, (_, reason))| (*id, reason.unwrap_or_default()))
+        .collect();
+    Ok(Renewed { state, reason: reason.unwrap_or_default(), lost })
+}
+
+/// Gives tasks back unused and drains the worker. Tasks it did not hold any more are passed over.
+pub(crate) async fn release_tasks(
+    connection: &mut PgConnection,
+    worker_id: i64,
+    held: &[TaskId],
+) -> Result<(), DbError> {
+    let columns = Columns::of(held.iter().copied());
+    sqlx::query("select flow.release_tasks($1, $2, $3, $4, $5)")
+        .bind(worker_id)
+        .bind(columns.runs)
+        .bind(columns.steps)
+        .bind(columns.tasks)
+        .bind(columns.attempts)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+fn millis(length: Duration) -> i64 {
+    i64::try_from(length.as_millis()).unwrap_or(i64::MAX)
+}

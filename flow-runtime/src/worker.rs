@@ -1,0 +1,226 @@
+//! Workers: one loop over one queue, with slots of its own.
+
+mod execute;
+mod held;
+mod pump;
+mod renew;
+mod shutdown;
+mod start;
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::sync::{Mutex, watch};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    config::{OnDrift, WorkerConfig},
+    db::Db,
+    error::{BuildError, WorkerError},
+    handlers::Handlers,
+    registry::Registered,
+};
+
+/// Runs the handlers of a flow: claims tasks of one queue, calls the methods, settles the results.
+///
+/// ```no_run
+/// # use flow_runtime::prelude::*;
+/// # async fn example<F: flow_runtime::Handlers>(my_flow: F) -> Result<(), Box<dyn std::error::Error>> {
+/// let db = Db::new("postgres://localhost/app")?;
+/// Worker::builder(&db).flow(my_flow).concurrency(20).build()?.run().await?; // until SIGTERM or SIGINT
+/// # Ok(())
+/// # }
+/// ```
+pub struct Worker {
+    db: Db,
+    flow: Registered,
+    /// The indexes of the steps it serves.
+    steps: Vec<usize>,
+    queue: String,
+    config: WorkerConfig,
+}
+
+/// A worker without a flow yet.
+pub struct NewWorker {
+    db: Db,
+}
+
+/// A worker with its flow, and the options that can still be set.
+pub struct WorkerBuilder {
+    worker: Worker,
+}
+
+impl Worker {
+    /// Begins a worker on a database.
+    pub fn builder(db: &Db) -> NewWorker {
+        NewWorker { db: db.clone() }
+    }
+
+    /// Deploys the flow, registers the worker and lets it work in the background.
+    ///
+    /// # Errors
+    /// [`WorkerError::Deploy`] when flow or worker were refused, [`WorkerError::Db`] when the database is out of reach.
+    pub async fn start(self) -> Result<RunningWorker, WorkerError> {
+        // A task of its own, so that dropping this future cannot leave a worker half started.
+        match tokio::spawn(start::start(self)).await {
+            Ok(started) => started,
+            Err(panic) => std::panic::resume_unwind(panic.into_panic()),
+        }
+    }
+
+    /// Starts, works until SIGTERM, SIGINT or a fatal error, and shuts down.
+    ///
+    /// # Errors
+    /// Those of [`Worker::start`] and [`RunningWorker::stopped`].
+    pub async fn run(self) -> Result<(), WorkerError> {
+        let mut signals = shutdown::Signals::new()?;
+        let running = self.start().await?;
+        tokio::select! {
+            () = signals.received() => {
+                tracing::info!("signal received; draining");
+                running.shutdown().await
+            }
+            stopped = running.stopped() => stopped,
+        }
+    }
+}
+
+impl NewWorker {
+    /// The plain flow whose steps this worker runs, all on the flow's own queue.
+    pub fn flow<F: Handlers>(self, flow: impl Into<Arc<F>>) -> WorkerBuilder {
+        let flow = Registered::typed(flow.into());
+        let steps = (0..flow.definition.shape.steps.len()).collect();
+        let queue = flow.slug().to_ascii_lowercase();
+        WorkerBuilder { worker: Worker { db: self.db, flow, steps, queue, config: WorkerConfig::default() } }
+    }
+}
+
+impl WorkerBuilder {
+    /// The name under which the worker can be disabled. Default: program and queue name.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.worker.config.name = Some(name.into());
+        self
+    }
+
+    /// How many handlers run at once, 1 to 10,000. Default: 100; the number of CPUs when a step is `blocking`.
+    #[must_use]
+    pub fn concurrency(mut self, slots: usize) -> Self {
+        self.worker.config.concurrency = Some(slots);
+        self
+    }
+
+    /// How many tasks one exchange claims at most, 1 to 1,000. Default: 100.
+    #[must_use]
+    pub fn batch(mut self, tasks: usize) -> Self {
+        self.worker.config.batch = tasks;
+        self
+    }
+
+    /// How long a claim holds without being renewed, 1 s to 1 h. Default: 30 s. It is renewed every third of it, at
+    /// least every 10 s, while the handler runs; a task of a killed worker is taken over when it ends.
+    #[must_use]
+    pub fn lease(mut self, lease: Duration) -> Self {
+        self.worker.config.lease = lease;
+        self
+    }
+
+    /// The longest pause between two looks at the queue, 10 ms to 1 h. Default: 1 s. Notifications make it the net
+    /// only.
+    #[must_use]
+    pub fn poll_interval(mut self, interval: Duration) -> Self {
+        self.worker.config.poll_interval = interval;
+        self
+    }
+
+    /// How long running handlers may go on after shutdown began, at most 24 h. Default: 30 s.
+    #[must_use]
+    pub fn grace(mut self, grace: Duration) -> Self {
+        self.worker.config.grace = grace;
+        self
+    }
+
+    /// How long to wait for workers of an older shape to stop, in a development database. Default: 60 s.
+    #[must_use]
+    pub fn drain_wait(mut self, wait: Duration) -> Self {
+        self.worker.config.drain_wait = wait;
+        self
+    }
+
+    /// What to do when types changed under an unchanged shape. Default: report.
+    #[must_use]
+    pub fn on_drift(mut self, on_drift: OnDrift) -> Self {
+        self.worker.config.on_drift = on_drift;
+        self
+    }
+
+    /// Checks everything that can be checked without a database.
+    ///
+    /// # Errors
+    /// [`BuildError`], naming the option or the rule.
+    pub fn build(mut self) -> Result<Worker, BuildError> {
+        let worker = &mut self.worker;
+        worker.config.check()?;
+        let is_blocking = worker.steps.iter().any(|step| worker.flow.handlers.is_blocking(*step));
+        worker.config.concurrency.get_or_insert_with(|| if is_blocking { cpus() } else { 100 });
+        let queue = &worker.queue;
+        worker.config.name.get_or_insert_with(|| format!("{}:{queue}", program()));
+        Ok(self.worker)
+    }
+}
+
+fn cpus() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// The program's file name.
+fn program() -> String {
+    let path = std::env::current_exe().unwrap_or_default();
+    path.file_stem().map_or_else(|| "worker".to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+/// A worker at work. Dropping it begins its shutdown.
+pub struct RunningWorker {
+    worker_id: i64,
+    stop: CancellationToken,
+    ended: watch::Receiver<bool>,
+    result: Arc<Mutex<Option<Result<(), WorkerError>>>>,
+    shutdown_limit: Duration,
+}
+
+impl RunningWorker {
+    /// The worker's id in the database.
+    pub fn worker_id(&self) -> i64 {
+        self.worker_id
+    }
+
+    /// Waits until the worker has stopped by itself or by a shutdown.
+    ///
+    /// # Errors
+    /// What made it stop, when that was not a shutdown; told once, to the first who asks.
+    pub async fn stopped(&self) -> Result<(), WorkerError> {
+        let mut ended = self.ended.clone();
+        // An error here means that the worker's task is gone, which is as stopped as can be.
+        let _ = ended.wait_for(|ended| *ended).await;
+        self.result.lock().await.take().unwrap_or(Ok(()))
+    }
+
+    /// Stops claiming, gives back what has not begun, waits for running handlers up to the grace, then cancels them and
+    /// gives their tasks back, settles, and marks the worker stopped. Concurrent calls share one drain.
+    ///
+    /// # Errors
+    /// [`WorkerError::StillDraining`] when the database does not answer in time; the drain goes on, and the next call
+    /// waits for it again. Otherwise as [`RunningWorker::stopped`].
+    pub async fn shutdown(&self) -> Result<(), WorkerError> {
+        self.stop.cancel();
+        match tokio::time::timeout(self.shutdown_limit, self.stopped()).await {
+            Ok(stopped) => stopped,
+            Err(_) => Err(WorkerError::StillDraining),
+        }
+    }
+}
+
+impl Drop for RunningWorker {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}

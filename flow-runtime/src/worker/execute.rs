@@ -1,0 +1,139 @@
+//! One attempt: the handler's call under its timeout, with panics caught.
+
+use std::{
+    any::Any,
+    future::{Future, poll_fn},
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::Poll,
+    time::Duration,
+};
+
+use chrono::{DateTime, Utc};
+use flow_core::error::{FailureAction, StepError};
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use super::{
+    held::{HeldTask, Slot},
+    start::Shared,
+};
+use crate::{
+    args::StepArgs,
+    context::{Facts, StepContext},
+    handlers::{StepCall, StepResult},
+    store::{Claimed, Outcome, Settlement},
+};
+
+/// Lets one claimed task's handler run; its outcome arrives in the worker's channel of results.
+pub(super) fn spawn(shared: &Arc<Shared>, claimed: Claimed, claimed_at: DateTime<Utc>) {
+    let id = claimed.id;
+    let cancelled = CancellationToken::new();
+    let has_begun = Arc::new(AtomicBool::new(false));
+    if claimed.is_exhausted {
+        shared.held.insert(id, HeldTask { cancelled, has_begun, abort: None });
+        shared.finish(Settlement { id, outcome: Outcome::LeaseExpired });
+        return;
+    }
+
+    let step = usize::try_from(id.step).unwrap_or_default();
+    let slug = Arc::clone(&shared.flow.slugs[step]);
+    let span = tracing::info_span!(
+        "attempt", flow = shared.flow.slug(), step = &*slug, run = %id.run_id, task = id.task, attempt = id.attempt
+    );
+    let facts = Facts {
+        run_id: id.run_id,
+        step: slug,
+        task_index: id.task.unsigned_abs(),
+        attempt: id.attempt.unsigned_abs(),
+        worker_id: shared.worker_id,
+        deadline: claimed_at + claimed.timeout,
+    };
+    let ctx = StepContext::new(facts, cancelled.clone());
+    let args = StepArgs { input: claimed.input, item: claimed.item, deps: claimed.deps };
+    let slot = shared.held.take_slot(&shared.wake);
+    let attempt = {
+        let shared = Arc::clone(shared);
+        let has_begun = Arc::clone(&has_begun);
+        async move {
+            has_begun.store(true, Ordering::Release);
+            let outcome = attempt(&shared, step, args, ctx, claimed.timeout, slot).await;
+            shared.finish(Settlement { id, outcome });
+        }
+    };
+    let task = shared.handlers.spawn(attempt.instrument(span));
+    shared.held.insert(id, HeldTask { cancelled, has_begun, abort: Some(task.abort_handle()) });
+}
+
+/// Calls the handler and waits for it, at most for `timeout`. The slot is given back when the handler's code has ended.
+async fn attempt(
+    shared: &Shared,
+    step: usize,
+    args: StepArgs,
+    ctx: StepContext,
+    timeout: Duration,
+    slot: Slot,
+) -> Outcome {
+    let call = match catch_unwind(AssertUnwindSafe(|| shared.flow.handlers.call(step, args, ctx))) {
+        Ok(call) => call,
+        Err(panic) => return Outcome::Panic(panic_text(&*panic)),
+    };
+    let ended = match call {
+        StepCall::Async(handler) => {
+            let _slot = slot;
+            tokio::time::timeout(timeout, caught(handler)).await.ok()
+        }
+        StepCall::Blocking(handler) => {
+            let run = move || {
+                let _slot = slot;
+                catch_unwind(AssertUnwindSafe(handler)).map_err(|panic| panic_text(&*panic))
+            };
+            match tokio::time::timeout(timeout, tokio::task::spawn_blocking(run)).await {
+                Ok(Ok(ended)) => Some(ended),
+                Ok(Err(error)) => Some(Err(error.to_string())),
+                Err(_) => None,
+            }
+        }
+    };
+    match ended {
+        Some(Ok(result)) => outcome(result),
+        Some(Err(panic)) => Outcome::Panic(panic),
+        None => Outcome::Timeout(format!("the handler passed its timeout of {timeout:?}")),
+    }
+}
+
+fn outcome(result: StepResult) -> Outcome {
+    match result {
+        Ok(output) => Outcome::Complete(output),
+        Err(error) => failure(&error),
+    }
+}
+
+fn failure(error: &StepError) -> Outcome {
+    let text = error.message().to_owned();
+    match error.action() {
+        FailureAction::RetryAfter(delay) => Outcome::Error(text, Some(delay)),
+        FailureAction::Permanent => Outcome::Permanent(text),
+        FailureAction::Retry => Outcome::Error(text, None),
+    }
+}
+
+/// The handler's result, or the text of its panic.
+async fn caught(mut handler: Pin<Box<dyn Future<Output = StepResult> + Send>>) -> Result<StepResult, String> {
+    poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| handler.as_mut().poll(cx))) {
+        Ok(Poll::Pending) => Poll::Pending,
+        Ok(Poll::Ready(result)) => Poll::Ready(Ok(result)),
+        Err(panic) => Poll::Ready(Err(panic_text(&*panic))),
+    })
+    .await
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    format!("the handler panicked: {}", text.as_deref().unwrap_or("no text"))
+}

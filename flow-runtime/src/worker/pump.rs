@@ -1,0 +1,237 @@
+//! The main loop: settle what has ended, claim as many tasks as there are free slots, in one round trip.
+
+use std::{sync::Arc, time::Duration};
+
+use chrono::Utc;
+use sqlx::PgConnection;
+use tokio::{sync::mpsc, time::Instant};
+
+use super::{
+    execute,
+    start::{Link, Shared},
+};
+use crate::{
+    backoff::Backoff,
+    error::{DbError, WorkerError},
+    store::{self, Exchange, Exchanged, Settlement, Verdict},
+};
+
+/// How long an exchange may take before its connection counts as lost.
+const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long the first result waits for others while handlers run, so that a busy worker settles in batches.
+/// Source: docs/decisions/0005 (batch size against delay, measured).
+const LINGER: Duration = Duration::from_millis(1);
+
+/// The most bytes of outputs that one exchange settles.
+const SETTLE_BYTES: usize = 64 << 20;
+
+/// The main loop of one worker.
+pub(super) struct Pump {
+    pub(super) shared: Arc<Shared>,
+    pub(super) link: Link,
+    results: mpsc::UnboundedReceiver<Settlement>,
+    /// Results that the database has not taken yet.
+    pub(super) unsettled: Vec<Settlement>,
+    pub(super) backoff: Backoff,
+    /// A claim may find something.
+    may_have_work: bool,
+    /// The reply of the last exchange was lost.
+    must_resume: bool,
+    poll_at: Instant,
+    was_paused: bool,
+    pub(super) fatal: Option<WorkerError>,
+}
+
+impl Pump {
+    pub(super) fn new(
+        shared: Arc<Shared>,
+        connection: PgConnection,
+        results: mpsc::UnboundedReceiver<Settlement>,
+    ) -> Self {
+        let link = Link::new(shared.db.clone(), Some(connection));
+        Self {
+            shared,
+            link,
+            results,
+            unsettled: Vec::new(),
+            backoff: Backoff::default(),
+            may_have_work: true,
+            must_resume: false,
+            poll_at: Instant::now(),
+            was_paused: false,
+            fatal: None,
+        }
+    }
+
+    /// Works until the worker is to stop, then drains.
+    pub(super) async fn run(mut self) -> Result<(), WorkerError> {
+        while !self.shared.stop.is_cancelled() {
+            self.wait().await;
+            self.gather().await;
+            let free = self.shared.free_slots();
+            let limit = if self.may_have_work || !self.unsettled.is_empty() { free } else { 0 };
+            if limit > 0 || !self.unsettled.is_empty() || self.must_resume {
+                self.exchange(limit.min(self.shared.config.batch)).await;
+            }
+        }
+        self.drain().await
+    }
+
+    /// Waits until there is something to settle, something to claim, or the worker is to stop.
+    async fn wait(&mut self) {
+        let has_slots = self.shared.free_slots() > 0;
+        if !self.unsettled.is_empty() || self.must_resume || (self.may_have_work && has_slots) {
+            return;
+        }
+        tokio::select! {
+            () = self.shared.stop.cancelled() => {}
+            Some(settlement) = self.results.recv() => self.unsettled.push(settlement),
+            () = self.shared.wake.notified() => self.may_have_work = true,
+            () = tokio::time::sleep_until(self.poll_at), if has_slots => self.may_have_work = true,
+        }
+    }
+
+    /// Takes the results that are there, and those that come within the linger while handlers run.
+    async fn gather(&mut self) {
+        let until = Instant::now() + LINGER;
+        loop {
+            while let Ok(settlement) = self.results.try_recv() {
+                self.unsettled.push(settlement);
+            }
+            let is_full = self.unsettled.len() >= self.shared.config.batch;
+            if self.unsettled.is_empty() || is_full || self.shared.held.running() == 0 {
+                return;
+            }
+            match tokio::time::timeout_at(until, self.results.recv()).await {
+                Ok(Some(settlement)) => self.unsettled.push(settlement),
+                Ok(None) | Err(_) => return,
+            }
+        }
+    }
+
+    /// Takes results while the worker drains: whatever comes until `until`.
+    pub(super) async fn receive_until(&mut self, until: Instant) {
+        if let Ok(Some(settlement)) = tokio::time::timeout_at(until, self.results.recv()).await {
+            self.unsettled.push(settlement);
+            while let Ok(settlement) = self.results.try_recv() {
+                self.unsettled.push(settlement);
+            }
+        }
+    }
+
+    /// One round trip. An error that may pass is waited out; the next exchange then asks for what this one may have
+    /// claimed.
+    pub(super) async fn exchange(&mut self, limit: usize) {
+        let count = settled_at_once(&self.unsettled);
+        let resume_with = self.must_resume.then(|| self.shared.held.ids());
+        match self.call(limit, count, resume_with).await {
+            Ok(reply) => {
+                self.backoff.reset();
+                self.must_resume = false;
+                self.settled(count, &reply.verdicts);
+                self.take(limit, reply);
+            }
+            Err(error) if error.is_transient() => {
+                self.link.lose();
+                self.must_resume = true;
+                let pause = self.backoff.next_pause();
+                tracing::warn!(error = %error, cause = cause(&error), ?pause, "exchange failed; trying again");
+                tokio::select! {
+                    () = tokio::time::sleep(pause) => {}
+                    // A worker that drains still settles, at the same pace.
+                    () = self.shared.stop.cancelled(), if !self.shared.stop.is_cancelled() => {}
+                }
+            }
+            Err(error) => self.fail(error.into()),
+        }
+    }
+
+    async fn call(
+        &mut self,
+        limit: usize,
+        count: usize,
+        resume_with: Option<Vec<store::TaskId>>,
+    ) -> Result<Exchanged, DbError> {
+        let sent = Exchange {
+            worker_id: self.shared.worker_id,
+            limit,
+            lease: self.shared.config.lease,
+            settlements: &self.unsettled[..count],
+            resume_with,
+        };
+        let connection = self.link.get().await?;
+        match tokio::time::timeout(EXCHANGE_TIMEOUT, store::exchange(connection, &sent)).await {
+            Ok(exchanged) => exchanged,
+            Err(_) => Err(sqlx_timeout()),
+        }
+    }
+
+    /// Forgets the tasks whose settlements were answered.
+    fn settled(&mut self, count: usize, verdicts: &[Verdict]) {
+        for (settlement, verdict) in self.unsettled.drain(..count).zip(verdicts) {
+            self.shared.held.remove(settlement.id);
+            if *verdict == Verdict::Lost {
+                let id = settlement.id;
+                tracing::warn!(
+                    run = %id.run_id, step = id.step, task = id.task, attempt = id.attempt,
+                    "the attempt had lost its lease or its run had ended, so its result was dropped"
+                );
+            }
+        }
+    }
+
+    /// Lets the claimed tasks run and does as the reply's state says.
+    fn take(&mut self, limit: usize, reply: Exchanged) {
+        if limit > 0 {
+            self.may_have_work = reply.has_more;
+            self.poll_at = Instant::now() + self.shared.config.poll_interval;
+        }
+        let claimed_at = reply.claimed_at.unwrap_or_else(Utc::now);
+        for claimed in reply.claimed {
+            execute::spawn(&self.shared, claimed, claimed_at);
+        }
+        let is_paused = reply.state == "paused";
+        if is_paused && !self.was_paused {
+            tracing::warn!(reason = reply.reason, "the queue is paused; nothing is claimed until it is resumed");
+        }
+        self.was_paused = is_paused;
+        match reply.state.as_str() {
+            "corrupt" => self.fail(WorkerError::Corrupt(reply.reason)),
+            "misrouted" => self.fail(WorkerError::Misrouted(reply.reason)),
+            "worker_gone" => self.fail(WorkerError::Gone(reply.reason)),
+            "upgrade_needed" => self.fail(WorkerError::UpgradeNeeded(reply.reason)),
+            "draining" => {
+                if !self.shared.stop.is_cancelled() {
+                    tracing::info!(reason = reply.reason, "draining, as the database asks");
+                }
+                self.shared.stop.cancel();
+            }
+            _ => {}
+        }
+    }
+
+    /// Remembers the first fatal error and drains.
+    pub(super) fn fail(&mut self, error: WorkerError) {
+        self.fatal.get_or_insert(error);
+        self.shared.stop.cancel();
+    }
+}
+
+/// How many of the results one exchange settles: all, unless their outputs are very large together.
+fn settled_at_once(unsettled: &[Settlement]) -> usize {
+    let mut bytes = 0;
+    let fits = unsettled.iter().take_while(|settlement| {
+        bytes += settlement.outcome.output().map_or(0, str::len);
+        bytes <= SETTLE_BYTES
+    });
+    fits.count().max(unsettled.len().min(1))
+}
+
+fn cause(error: &DbError) -> String {
+    std::error::Error::source(error).map(ToString::to_string).unwrap_or_default()
+}
+
+fn sqlx_timeout() -> DbError {
+    DbError::Other(std::io::Error::from(std::io::ErrorKind::TimedOut).into())
+}

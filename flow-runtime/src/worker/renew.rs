@@ -1,0 +1,55 @@
+//! Keeps the leases of held tasks, and the worker's heartbeat, on a schedule of its own.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio_util::sync::CancellationToken;
+
+use super::start::{Link, Shared};
+use crate::{backoff::Backoff, notify::Subscription, store};
+
+/// How long a renewal may take before its connection counts as lost.
+const RENEW_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Renews until `all_settled`, every third of a lease and whenever the database calls this worker.
+pub(super) async fn renew_until(shared: Arc<Shared>, own: Subscription, all_settled: CancellationToken) {
+    let mut link = Link::new(shared.db.clone(), None);
+    let mut backoff = Backoff::default();
+    let mut pause = shared.config.renew_interval();
+    loop {
+        tokio::select! {
+            () = all_settled.cancelled() => break,
+            () = tokio::time::sleep(pause) => {}
+            () = own.notified() => {}
+        }
+        let held = shared.held.ids();
+        let renewed = match link.get().await {
+            Ok(connection) => {
+                let renewal = store::renew_leases(connection, shared.worker_id, shared.config.lease, &held);
+                tokio::time::timeout(RENEW_TIMEOUT, renewal).await.ok()
+            }
+            Err(error) => Some(Err(error)),
+        };
+        match renewed {
+            Some(Ok(renewed)) => {
+                backoff.reset();
+                pause = shared.config.renew_interval();
+                for (id, reason) in renewed.lost {
+                    tracing::info!(run = %id.run_id, step = id.step, task = id.task, reason, "lease lost");
+                    shared.held.cancel(id);
+                }
+                if matches!(renewed.state.as_str(), "draining" | "worker_gone" | "upgrade_needed") {
+                    // The main loop's next exchange learns the same, and why.
+                    tracing::debug!(state = renewed.state, reason = renewed.reason, "the worker is to stop");
+                    shared.wake.notify_one();
+                }
+            }
+            failed => {
+                link.lose();
+                pause = backoff.next_pause().min(shared.config.renew_interval());
+                let error = failed.and_then(Result::err).map(|error| error.to_string());
+                tracing::warn!(error = error.as_deref().unwrap_or("no answer"), ?pause, "renewal failed; trying again");
+            }
+        }
+    }
+    link.close().await;
+}

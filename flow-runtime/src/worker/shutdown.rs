@@ -1,0 +1,131 @@
+//! A worker's end: stop claiming, give back, wait, settle, say goodbye.
+
+use std::{collections::HashSet, time::Duration};
+
+use tokio::{
+    signal::unix::{Signal, SignalKind, signal},
+    time::Instant,
+};
+
+use super::pump::Pump;
+use crate::{
+    error::{DbError, WorkerError},
+    store::{self, TaskId},
+};
+
+/// How long aborted handlers get to be dropped before their tasks are given back.
+const ABORT_WAIT: Duration = Duration::from_secs(1);
+
+/// SIGTERM and SIGINT.
+pub(crate) struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    pub(crate) fn new() -> Result<Self, WorkerError> {
+        let watch = |kind| signal(kind).map_err(WorkerError::Signals);
+        Ok(Self { terminate: watch(SignalKind::terminate())?, interrupt: watch(SignalKind::interrupt())? })
+    }
+
+    /// Ends when one of them arrives.
+    pub(crate) async fn received(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}
+
+impl Pump {
+    /// Brings everything this worker holds to an end and marks it stopped.
+    pub(super) async fn drain(mut self) -> Result<(), WorkerError> {
+        if matches!(self.fatal, Some(WorkerError::Gone(_) | WorkerError::UpgradeNeeded(_) | WorkerError::Db(_))) {
+            // Nothing that this worker says counts any more.
+            self.shared.held.abort_all();
+            return self.fatal.map_or(Ok(()), Err);
+        }
+        let not_begun = self.shared.held.abort_not_begun();
+        self.release(not_begun).await;
+
+        let grace_ends = Instant::now() + self.shared.config.grace;
+        while self.shared.held.running() > 0 && Instant::now() < grace_ends {
+            self.receive_until(grace_ends).await;
+            self.settle_all().await;
+        }
+        self.shared.held.abort_all();
+        self.shared.handlers.close();
+        let _ = tokio::time::timeout(ABORT_WAIT, self.shared.handlers.wait()).await;
+        self.receive_until(Instant::now()).await;
+        self.settle_all().await;
+
+        let left = self.shared.held.ids();
+        self.release(left).await;
+        self.goodbye().await;
+        self.link.close().await;
+        tracing::info!(worker_id = self.shared.worker_id, "worker stopped");
+        self.fatal.map_or(Ok(()), Err)
+    }
+
+    /// Settles what has ended, however often that takes.
+    async fn settle_all(&mut self) {
+        while !self.unsettled.is_empty() && !self.is_cut_off() {
+            self.exchange(0).await;
+        }
+    }
+
+    /// Gives tasks back that have no result, however often that takes.
+    async fn release(&mut self, tasks: Vec<TaskId>) {
+        let settled: HashSet<TaskId> = self.unsettled.iter().map(|settlement| settlement.id).collect();
+        let tasks: Vec<TaskId> = tasks.into_iter().filter(|id| !settled.contains(id)).collect();
+        while !self.is_cut_off() {
+            let released = match self.link.get().await {
+                Ok(connection) => store::release_tasks(connection, self.shared.worker_id, &tasks).await,
+                Err(error) => Err(error),
+            };
+            if self.is_done(released).await {
+                break;
+            }
+        }
+        for id in tasks {
+            self.shared.held.remove(id);
+        }
+    }
+
+    /// Marks the worker stopped.
+    async fn goodbye(&mut self) {
+        while !self.is_cut_off() {
+            let stopped = match self.link.get().await {
+                Ok(connection) => store::stop_worker(connection, self.shared.worker_id).await,
+                Err(error) => Err(error),
+            };
+            if self.is_done(stopped).await {
+                break;
+            }
+        }
+    }
+
+    /// Whether a call needs no repeating: it went well, or it never will. Waits before the next try.
+    async fn is_done(&mut self, called: Result<(), DbError>) -> bool {
+        match called {
+            Ok(()) => {
+                self.backoff.reset();
+                true
+            }
+            Err(error) if error.is_transient() => {
+                self.link.lose();
+                tokio::time::sleep(self.backoff.next_pause()).await;
+                false
+            }
+            Err(error) => {
+                self.fail(error.into());
+                true
+            }
+        }
+    }
+
+    /// The database has refused this worker for good.
+    fn is_cut_off(&self) -> bool {
+        matches!(self.fatal, Some(WorkerError::Gone(_) | WorkerError::UpgradeNeeded(_) | WorkerError::Db(_)))
+    }
+}

