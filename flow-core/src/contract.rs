@@ -9,9 +9,10 @@ use sha2::{Digest, Sha256};
 use crate::definition::TypeContract;
 
 impl TypeContract {
-    /// The contract of type `T`.
+    /// The contract of type `T`, without the type's own name, so that a type may be renamed.
     pub fn of<T: JsonSchema>() -> Self {
-        let schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>();
+        let mut schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>();
+        schema.remove("title");
         Self::from_schema(schema.into())
     }
 
@@ -67,6 +68,7 @@ mod tests {
     #[test]
     fn a_type_has_its_schema() {
         assert_eq!(TypeContract::of::<Vec<u8>>().schema["type"], "array");
+        assert_eq!(TypeContract::of::<Vec<u8>>().schema["title"], json!(null));
         assert_eq!(TypeContract::any().schema, json!(true));
     }
 }

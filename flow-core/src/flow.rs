@@ -2,23 +2,47 @@
 
 use std::sync::Arc;
 
-use serde::{Serialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
 
-use crate::{definition::FlowDefinition, step::StepEnum};
+use crate::{
+    definition::FlowDefinition, graph::FlowGraph, step::StepEnum, validate::DefinitionErrors, value::FlowValue,
+};
 
 /// A flow as the compiler knows it: its types, its slug and its definition. Implemented by `#[flow]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no flow",
+    label = "expected a type whose handlers stand under `#[flow(…)]`"
+)]
 pub trait Flow: Send + Sync + 'static {
     /// The run's input.
-    type Input: Serialize + DeserializeOwned + Send + 'static;
+    type Input: FlowValue;
     /// The outputs of the leaf steps, one field each.
     type Output: DeserializeOwned + Send + 'static;
     /// The steps, in step order.
     type Step: StepEnum;
     /// The slug under which the database knows this flow.
     const SLUG: &'static str;
+    /// The steps' slugs, in step order, for constants such as the names of queues.
+    #[doc(hidden)]
+    const STEP_SLUGS: &'static [&'static str];
 
     /// The ordered structural definition that a worker sends to the database.
     fn definition() -> FlowDefinition;
+
+    /// Every check that needs no database, those of conditions against the types among them.
+    ///
+    /// Belongs into one line of a test, `Checkout::check().unwrap()`; a worker does the same before it connects.
+    ///
+    /// # Errors
+    /// Every mistake, at once.
+    fn check() -> Result<(), DefinitionErrors> {
+        Self::definition().check()
+    }
+
+    /// The flow as a picture: Mermaid or DOT.
+    fn graph() -> FlowGraph {
+        Self::definition().graph()
+    }
 }
 
 impl<F: Flow> Flow for Arc<F> {
@@ -26,6 +50,7 @@ impl<F: Flow> Flow for Arc<F> {
     type Output = F::Output;
     type Step = F::Step;
     const SLUG: &'static str = F::SLUG;
+    const STEP_SLUGS: &'static [&'static str] = F::STEP_SLUGS;
 
     fn definition() -> FlowDefinition {
         F::definition()

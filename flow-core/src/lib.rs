@@ -16,6 +16,8 @@ pub mod slug;
 pub mod status;
 
 #[cfg(feature = "definition")]
+pub mod builder;
+#[cfg(feature = "definition")]
 mod contract;
 #[cfg(feature = "definition")]
 pub mod definition;
@@ -26,9 +28,13 @@ pub mod error;
 #[cfg(feature = "definition")]
 pub mod flow;
 #[cfg(feature = "definition")]
+pub mod graph;
+#[cfg(feature = "definition")]
 #[doc(hidden)]
 pub mod private;
 #[cfg(feature = "definition")]
 pub mod step;
 #[cfg(feature = "definition")]
 pub mod validate;
+#[cfg(feature = "definition")]
+pub mod value;

@@ -71,7 +71,9 @@ impl QueueName {
         }
     }
 
-    const EMPTY: Self = Self { bytes: [0; MAX_QUEUE_NAME], length: 0 };
+    /// No name yet, to fill arrays in constants with.
+    #[doc(hidden)]
+    pub const EMPTY: Self = Self { bytes: [0; MAX_QUEUE_NAME], length: 0 };
 
     /// Appends `text` in lower case; the caller has checked that it fits.
     const fn with(mut self, text: &str) -> Self {

@@ -8,9 +8,8 @@ use crate::{diag::Diag, expand, model::Flow, parse::Parsed};
 /// For a block that could be read.
 pub(crate) fn with_model(parsed: &Parsed, flow: &Flow, errors: TokenStream) -> TokenStream {
     let block = parsed.user_block();
-    let items = expand::public_items(flow);
     let stand_ins = expand::stand_ins(flow);
-    quote! { #errors #block #items #stand_ins }
+    quote! { #errors #block #stand_ins }
 }
 
 /// For what is no `impl` block: the errors and the item without our markers.

@@ -9,14 +9,15 @@ use flow_core::{
     skippable::may_lack_output,
 };
 use heck::ToSnakeCase;
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::{Generics, Type};
 
 use crate::{diag::Diag, parse::Parsed, paths, text};
 
 pub(crate) use options::{Numbers, Said};
-pub(crate) use params::{Param, Reference, Role};
-pub(crate) use step::{Source, Step};
+pub(crate) use params::{Param, Reference, Role, is_context_type};
+pub(crate) use step::{Source, Step, without_self};
 
 /// A flow with everything that its expansion needs.
 pub(crate) struct Flow {
@@ -41,14 +42,25 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
-    /// The steps in step order.
+    /// The steps in step order, without those whose names are taken, which is reported.
     pub(crate) fn in_order(&self) -> impl Iterator<Item = &Step> {
-        self.order.iter().map(|&place| &self.steps[place])
+        self.order.iter().map(|&place| &self.steps[place]).filter(|step| !step.is_shadowed)
     }
 
     /// The place of step `declared` in step order.
     pub(crate) fn index_of(&self, declared: usize) -> usize {
         self.order.iter().position(|&place| place == declared).unwrap_or(declared)
+    }
+
+    /// Whether `ty` can stand outside its method: it borrows nothing, is written out and has no type parameter.
+    pub(crate) fn can_stand_alone(&self, ty: &Type) -> bool {
+        holds_placeholder(ty).is_none() && !holds_borrow(ty.to_token_stream()) && self.type_parameter_in(ty).is_none()
+    }
+
+    /// The first type parameter of the flow that `ty` names.
+    pub(crate) fn type_parameter_in(&self, ty: &Type) -> Option<Ident> {
+        let parameters: Vec<&Ident> = self.generics.type_params().map(|parameter| &parameter.ident).collect();
+        find_word(ty.to_token_stream(), &|word| parameters.contains(&word))
     }
 
     /// The steps that no other step waits for, in step order, with whether their output may be absent.
@@ -72,10 +84,11 @@ pub(crate) fn build(parsed: &Parsed, diag: &mut Diag) -> Flow {
     let options = options::FlowOptions::read(&parsed.options, diag);
     let marked: Vec<_> = parsed.marked().collect();
     let names: Vec<&Ident> = marked.iter().map(|(method, _)| &method.sig.ident).collect();
-    let steps: Vec<Step> = marked
+    let mut steps: Vec<Step> = marked
         .iter()
         .map(|(method, marker)| step::build(method, marker, &names, &name, &parsed.self_ty, diag))
         .collect();
+    shadow(&mut steps);
     let dependencies: Vec<Vec<usize>> = steps.iter().map(|step| step.dependencies().collect()).collect();
     let (order, cycles) = match step_order(&dependencies) {
         Ok(order) => (order, Vec::new()),
@@ -89,7 +102,7 @@ pub(crate) fn build(parsed: &Parsed, diag: &mut Diag) -> Flow {
         self_ty: parsed.self_ty.clone(),
         generics: parsed.generics.clone(),
         slug,
-        input: options.input,
+        input: options.input.map(|input| without_self(&input, &parsed.self_ty)),
         input_has_schema: options.input_has_schema,
         numbers: options.numbers,
         note: text::doc_text(&parsed.attrs),
@@ -102,6 +115,17 @@ pub(crate) fn build(parsed: &Parsed, diag: &mut Diag) -> Flow {
     }
 }
 
+/// Marks the steps whose names in generated code are taken or are none.
+fn shadow(steps: &mut [Step]) {
+    for place in 0..steps.len() {
+        let (earlier, rest) = steps.split_at_mut(place);
+        let step = &mut rest[0];
+        let is_taken =
+            |other: &Step| other.variant == step.variant || other.key == step.key || other.method == step.method;
+        step.is_shadowed = step.variant == "Self" || earlier.iter().any(is_taken);
+    }
+}
+
 /// The last name in the path of the type that the block is for.
 fn type_name(self_ty: &Type, diag: &mut Diag) -> Ident {
     if let Type::Path(path) = self_ty
@@ -111,4 +135,32 @@ fn type_name(self_ty: &Type, diag: &mut Diag) -> Ident {
     }
     diag.at(self_ty, "a flow is a type with a name; put the handlers on a struct or an enum");
     Ident::new("Flow", Span::call_site())
+}
+
+/// The first word in `tokens` that is meant.
+fn find_word(tokens: TokenStream, is_meant: &dyn Fn(&Ident) -> bool) -> Option<Ident> {
+    tokens.into_iter().find_map(|token| match token {
+        TokenTree::Ident(word) => is_meant(&word).then_some(word),
+        TokenTree::Group(group) => find_word(group.stream(), is_meant),
+        _ => None,
+    })
+}
+
+/// A word in `ty` that leaves the type open: `impl` or `_`.
+pub(crate) fn holds_placeholder(ty: &Type) -> Option<Ident> {
+    find_word(ty.to_token_stream(), &|word| word == "impl" || word == "_")
+}
+
+/// Whether a reference or a lifetime other than `'static` occurs.
+pub(crate) fn holds_borrow(tokens: TokenStream) -> bool {
+    let mut after_tick = false;
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Punct(punct) => {
+            after_tick = punct.as_char() == '\'';
+            punct.as_char() == '&'
+        }
+        TokenTree::Ident(word) => std::mem::take(&mut after_tick) && word != "static",
+        TokenTree::Group(group) => holds_borrow(group.stream()),
+        TokenTree::Literal(_) => false,
+    })
 }

@@ -1,5 +1,6 @@
 //! The rules of a flow, one function each; they report and emit nothing.
 
+mod absence;
 mod graph;
 mod names;
 mod options;
@@ -12,5 +13,6 @@ pub(crate) fn check(flow: &Flow, diag: &mut Diag) {
     names::check(flow, diag);
     graph::check(flow, diag);
     options::check(flow, diag);
+    absence::check(flow, diag);
     signatures::check(flow, diag);
 }

@@ -61,7 +61,7 @@ begin
                    when t.status = 'started' and t.attempt = u.attempt and t.worker_id = p_worker
                         and t.queue_id = p_queue_id
                        then case when row_number() over (
-                               partition by u.run_id, u.step_index, u.task_index order by u.ord) = 1
+                               partition by u.run_id, u.step_index, u.task_index, u.attempt order by u.ord) = 1
                            then 'accepted' else 'already_settled' end
                    when (t.status in ('completed', 'failed') and t.attempt = u.attempt and t.worker_id = p_worker)
                         or exists (

@@ -52,10 +52,10 @@ begin
                when t.message_id <> m.message_id or t.queue_id <> p_self.queue_id then 'corrupt'
                when t.status not in ('queued', 'started') then 'terminal'
                when t.flow_id <> p_self.flow_id or t.step_index <> all (p_self.steps) then 'misrouted'
-               when t.status = 'queued' then 'queued'
                when t.lease_until > p_now then 'duplicate'
-               when t.attempt < s.max_attempts then 'expired'
-               else 'exhausted'
+               when t.attempt >= s.max_attempts then 'exhausted'
+               when t.status = 'queued' then 'queued'
+               else 'expired'
            end)::flow.sighting order by m.ord)
     into v_batch
     from unnest(v_read.p_ids, v_runs, v_steps, v_tasks) with ordinality m(message_id, run_id, step_index, task_index, ord)
@@ -96,11 +96,12 @@ begin
         perform flow.queue_remove(
             p_self.queue, array(select b.message_id from unnest(v_batch) b where b.kind = 'terminal'));
     end if;
+    -- A queued task is exhausted too when its step has been given fewer attempts since; its last failure is on record.
     if exists (select from unnest(v_batch) b where b.kind in ('expired', 'exhausted')) then
         insert into flow.attempt_error (run_id, step_index, task_index, attempt, cause, error, worker_id, at)
         select b.run_id, b.step_index, b.task_index, b.attempt, 'lease_expired',
                'the lease ended before the attempt was settled', b.worker_id, p_now
-        from unnest(v_batch) b where b.kind in ('expired', 'exhausted')
+        from unnest(v_batch) b where b.lease_until is not null and b.kind in ('expired', 'exhausted')
         on conflict (run_id, step_index, task_index, attempt) do nothing;
     end if;
 

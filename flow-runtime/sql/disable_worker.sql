@@ -10,7 +10,7 @@ begin
 
     with drained as (
         update flow.worker w set draining_at = clock_timestamp()
-        where w.name = disable_worker.name and w.stopped_at is null and w.draining_at is null
+        where w.worker_id = any (v_ids)
         returning w.worker_id
     )
     select array_agg(d.worker_id::text) into v_workers from drained d;

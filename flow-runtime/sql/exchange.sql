@@ -2,7 +2,7 @@
 -- The settlement arrays are those of flow.apply_settlements, p_verdicts its answer. The rest of the answer is that of
 -- flow.claim_tasks; p_state may also be paused, draining, worker_gone or upgrade_needed, and then nothing is claimed.
 -- With p_resume the reply of an earlier exchange was lost: tasks that are started under this worker and are not among
--- those it holds (p_held_…) are handed over first, with the same attempt and a new lease.
+-- those it holds (p_held_…) are handed over first, with the same attempt and a new lease, whatever the state.
 create or replace function flow.exchange(
     p_worker bigint, p_limit integer, p_lease_ms bigint,
     p_settled_runs uuid[], p_settled_steps integer[], p_settled_tasks integer[], p_settled_attempts integer[],
@@ -20,7 +20,7 @@ declare
     v_self flow.worker_state := flow.worker_state(p_worker);
     v_settled record;
     v_claimed record;
-    v_resumed boolean := false;
+    v_has_claimed boolean := false;
     v_tells_own boolean;
 begin
     if v_self.state in ('worker_gone', 'upgrade_needed') then
@@ -41,17 +41,19 @@ begin
     p_state := v_self.state;
     p_reason := v_self.reason;
     p_more := false;
-    if v_self.state = 'ok' and (p_limit > 0 or p_resume) then
-        if p_resume then
-            select * into v_claimed from flow.resume_tasks(
-                p_worker, v_self, p_lease_ms, p_held_runs, p_held_steps, p_held_tasks, p_held_attempts);
-            v_resumed := v_claimed.p_runs is not null;
-        end if;
-        if not v_resumed then
-            select * into v_claimed from flow.claim_tasks(p_worker, v_self, p_limit, p_lease_ms);
-        end if;
+    if p_resume then
+        -- Also while nothing may be claimed: these tasks were claimed before, and must not wait for their leases to end.
+        select * into v_claimed from flow.resume_tasks(
+            p_worker, v_self, p_lease_ms, p_held_runs, p_held_steps, p_held_tasks, p_held_attempts);
+        v_has_claimed := v_claimed.p_runs is not null;
+    end if;
+    if v_self.state = 'ok' and p_limit > 0 and not v_has_claimed then
+        select * into v_claimed from flow.claim_tasks(p_worker, v_self, p_limit, p_lease_ms);
         p_state := v_claimed.p_state;
         p_reason := v_claimed.p_reason;
+        v_has_claimed := true;
+    end if;
+    if v_has_claimed then
         p_more := v_claimed.p_more;
         p_now := v_claimed.p_now;
         p_runs := v_claimed.p_runs;
@@ -72,7 +74,6 @@ begin
         perform flow.notify_ids('flow_queue', array(
             select distinct q::text from unnest(v_settled.p_queues) q where v_tells_own or q <> v_self.queue_id));
         perform flow.notify_ids('flow_run', v_settled.p_ended::text[]);
-        perform flow.notify_ids('flow_worker', array(
-            select distinct w::text from unnest(v_settled.p_workers) w where w <> p_worker));
+        perform flow.notify_ids('flow_worker', array(select distinct w::text from unnest(v_settled.p_workers) w));
     end if;
 end $$;

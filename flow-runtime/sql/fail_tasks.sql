@@ -26,8 +26,8 @@ begin
     with judged as (
         select i.*, case when i.outcome = 'type_violation' then 'fail' else s.when_exhausted end as mode,
                i.outcome not in ('permanent', 'type_violation') and i.attempt < s.max_attempts as is_retried,
-               coalesce(i.delay_ms, (flow.retry_delay(s.base_delay_ms, s.max_delay_ms, i.attempt)
-                                     * (1 + random() * 0.1))::bigint) as wait_ms
+               coalesce(i.delay_ms, floor(flow.retry_delay(s.base_delay_ms, s.max_delay_ms, i.attempt)
+                                          * (1 + random() * 0.1))::bigint) as wait_ms
         from unnest(p_items) i
         cross join lateral (
             select s.* from flow.step s where s.flow_id = i.flow_id and s.step_index = i.step_index offset 0

@@ -12,22 +12,21 @@ declare
     v_now timestamptz;
     v_rows tid[];
     v_messages bigint[];
+    v_exhausted boolean[];
     v_released boolean[];
 begin
-    update flow.worker w set draining_at = clock_timestamp()
-    where w.worker_id = p_worker and w.draining_at is null;
-    if cardinality(p_runs) = 0 then
-        return '{}';
-    end if;
-
     -- The runs' locks come first: only under them may a task be waited for.
     perform from (select distinct u.run_id from unnest(p_runs) u(run_id) order by u.run_id) u
     cross join lateral (select from flow.run r where r.run_id = u.run_id for no key update) r;
     v_now := clock_timestamp();
     select array_agg(l.row_id is not null order by u.ord),
            array_agg(l.row_id) filter (where l.row_id is not null),
-           array_agg(l.message_id) filter (where l.row_id is not null)
-    into v_released, v_rows, v_messages
+           array_agg(l.message_id) filter (where l.row_id is not null),
+           array_agg(exists (
+               select from flow.attempt_error e
+               where e.run_id = u.run_id and e.step_index = u.step_index and e.task_index = u.task_index
+                 and e.attempt = u.attempt)) filter (where l.row_id is not null)
+    into v_released, v_rows, v_messages, v_exhausted
     from (select * from unnest(p_runs, p_steps, p_tasks, p_attempts) with ordinality
                u(run_id, step_index, task_index, attempt, ord)
           order by u.run_id, u.step_index, u.task_index) u
@@ -38,14 +37,21 @@ begin
           and t.queue_id = v_self.queue_id
         for update
     ) l on true;
-    if v_rows is null then
-        return v_released;
+    if v_rows is not null then
+        -- A task that was handed over as exhausted has its last attempt on record: it stays started with its lease
+        -- over, so that the next claim hands it over in the same way.
+        update flow.task t
+        set status = case when e.is_exhausted then 'started' else 'queued' end::flow.task_status,
+            attempt = case when e.is_exhausted then t.attempt else t.attempt - 1 end,
+            worker_id = case when e.is_exhausted then t.worker_id end,
+            started_at = case when e.is_exhausted then t.started_at end,
+            lease_until = case when e.is_exhausted then v_now end
+        from unnest(v_rows, v_exhausted) e(row_id, is_exhausted) where t.ctid = e.row_id;
+        perform flow.queue_hide(v_self.queue, v_messages, array_fill(v_now, array[cardinality(v_messages)]));
+        perform flow.notify_ids('flow_queue', array[v_self.queue_id::text]);
     end if;
-
-    update flow.task t
-    set status = 'queued', attempt = t.attempt - 1, worker_id = null, started_at = null, lease_until = null
-    from unnest(v_rows) r(row_id) where t.ctid = r.row_id;
-    perform flow.queue_hide(v_self.queue, v_messages, array_fill(v_now, array[cardinality(v_messages)]));
-    perform flow.notify_ids('flow_queue', array[v_self.queue_id::text]);
-    return v_released;
+    -- Workers come after messages in the order of locks.
+    update flow.worker w set draining_at = clock_timestamp()
+    where w.worker_id = p_worker and w.draining_at is null;
+    return coalesce(v_released, '{}');
 end $$;

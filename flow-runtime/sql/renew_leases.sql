@@ -25,13 +25,6 @@ begin
         p_reasons := array_fill('gone'::text, array[cardinality(p_runs)]);
         return;
     end if;
-    update flow.worker w set seen_at = clock_timestamp() where w.worker_id = p_worker;
-    if cardinality(p_runs) = 0 then
-        p_verdicts := '{}';
-        p_reasons := '{}';
-        return;
-    end if;
-
     v_now := clock_timestamp();
     select array_agg(case when l.row_id is not null then 'renewed' when b.is_held then 'busy' else 'lost' end
                      order by u.ord),
@@ -62,11 +55,13 @@ begin
         select s.timeout_ms from flow.step s
         where s.flow_id = v_self.flow_id and s.step_index = u.step_index offset 0
     ) s on true;
-    if v_rows is null then
-        return;
+    p_verdicts := coalesce(p_verdicts, '{}');
+    p_reasons := coalesce(p_reasons, '{}');
+    if v_rows is not null then
+        update flow.task t set lease_until = r.until
+        from unnest(v_rows, v_until) r(row_id, until) where t.ctid = r.row_id;
+        perform flow.queue_hide(v_self.queue, v_messages, v_until);
     end if;
-
-    update flow.task t set lease_until = r.until
-    from unnest(v_rows, v_until) r(row_id, until) where t.ctid = r.row_id;
-    perform flow.queue_hide(v_self.queue, v_messages, v_until);
+    -- Workers come after messages in the order of locks: a claim that disables this name holds messages.
+    update flow.worker w set seen_at = clock_timestamp() where w.worker_id = p_worker;
 end $$;

@@ -7,7 +7,7 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-use flow_core::flow::Flow;
+use flow_core::{flow::Flow, value::FlowValue};
 use serde_json::Value;
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -52,7 +52,7 @@ impl Client {
     /// # }
     /// ```
     pub fn start<F: Flow>(&self, input: &F::Input) -> Start<F> {
-        Start { db: self.db.clone(), new: NewRuns::of(F::SLUG), input: serde_json::to_string(input), flow: PhantomData }
+        Start { db: self.db.clone(), new: NewRuns::of(F::SLUG), input: FlowValue::to_json(input), flow: PhantomData }
     }
 
     /// Starts one run of the flow with this slug, whose types this process does not know.
@@ -66,7 +66,7 @@ impl Client {
     /// # Errors
     /// [`StartError`]; nothing was written.
     pub async fn start_many<F: Flow>(&self, inputs: &[F::Input]) -> Result<Vec<RunHandle<F>>, StartError> {
-        let texts = inputs.iter().map(serde_json::to_string).collect::<Result<_, _>>().map_err(StartError::Encode)?;
+        let texts = inputs.iter().map(FlowValue::to_json).collect::<Result<_, _>>().map_err(StartError::Encode)?;
         let new = NewRuns { inputs: texts, ..NewRuns::of(F::SLUG) };
         let ids = store::start_runs(self.db.pool(), &new).await?;
         Ok(ids.into_iter().map(|id| RunHandle::new(self.db.clone(), id)).collect())

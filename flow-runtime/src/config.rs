@@ -67,5 +67,9 @@ fn check<T: PartialOrd + std::fmt::Debug>(
     range: RangeInclusive<T>,
     expected: &'static str,
 ) -> Result<(), BuildError> {
-    if range.contains(&value) { Ok(()) } else { Err(BuildError::Option { option, value: format!("{value:?}"), expected }) }
+    if range.contains(&value) {
+        Ok(())
+    } else {
+        Err(BuildError::Option { option, value: format!("{value:?}"), expected })
+    }
 }

@@ -35,6 +35,10 @@ impl Db {
     /// # Errors
     /// [`DbError::Address`] when the address cannot be read.
     pub fn new(url: &str) -> Result<Self, DbError> {
+        // The driver itself would take any scheme for its own.
+        if !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
+            return Err(DbError::Address { reason: "it does not begin with postgres://".to_owned() });
+        }
         let options = PgConnectOptions::from_str(url).map_err(|error| DbError::Address { reason: reason(&error) })?;
         let options = options.application_name("flow").disable_statement_logging();
         let pool = PgPoolOptions::new()

@@ -31,10 +31,12 @@ mod server;
 mod site;
 mod test_server;
 
+pub use address::set_development;
 pub use error::EmbeddedError;
 pub use private::Private;
 pub use test_server::{TestDatabase, TestServer};
 
+use crate::Db;
 use cluster::Cluster;
 use external::{External, ignored_hint};
 use site::Site;
@@ -103,9 +105,23 @@ impl Embedded {
         self.description.clone()
     }
 
-    /// Whether the server is the one that `FLOW_DATABASE_URL` names, and so not for this program to mark or to change.
+    /// Whether the server is the one that `FLOW_DATABASE_URL` names.
     pub fn is_external(&self) -> bool {
         self.cluster.is_none()
+    }
+
+    /// The database for clients and workers. One of an embedded server is migrated and set to development; one that the user
+    /// names is left as it is, and no connection is made.
+    ///
+    /// # Errors
+    /// [`EmbeddedError::Db`] and [`EmbeddedError::Migrate`].
+    pub async fn db(&self) -> Result<Db, EmbeddedError> {
+        let db = Db::new(&self.url)?;
+        if !self.is_external() {
+            db.migrate().await.map_err(|cause| EmbeddedError::Migrate(cause.into()))?;
+            set_development(&self.url).await?;
+        }
+        Ok(db)
     }
 }
 

@@ -103,8 +103,12 @@ fn is_transient(error: &SqlxError) -> bool {
         }
         None => !matches!(
             error,
-            SqlxError::Configuration(_) | SqlxError::RowNotFound | SqlxError::ColumnNotFound(_) | SqlxError::ColumnDecode { .. }
-                | SqlxError::Decode(_) | SqlxError::TypeNotFound { .. }
+            SqlxError::Configuration(_)
+                | SqlxError::RowNotFound
+                | SqlxError::ColumnNotFound(_)
+                | SqlxError::ColumnDecode { .. }
+                | SqlxError::Decode(_)
+                | SqlxError::TypeNotFound { .. }
         ),
     }
 }
@@ -138,7 +142,9 @@ pub enum MigrateError {
         version: String,
     },
     /// PGMQ's SQL could not be installed.
-    #[error("PGMQ could not be installed; the user needs the right to create schemas, or install the extension pgmq first")]
+    #[error(
+        "PGMQ could not be installed; the user needs the right to create schemas, or install the extension pgmq first"
+    )]
     Pgmq(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The database itself.
     #[error(transparent)]

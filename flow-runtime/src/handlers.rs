@@ -1,10 +1,16 @@
 //! The trait through which a worker runs a flow's handlers.
 
+mod json;
+mod queued;
+
 use std::{future::Future, pin::Pin, sync::Arc};
 
 use flow_core::{error::StepError, flow::Flow};
 
 use crate::{args::StepArgs, context::StepContext};
+
+pub use json::{JsonCall, JsonFlow, JsonFlowBuilder, JsonFlowError, JsonHandler};
+pub use queued::{Routed, StepQueued};
 
 /// What a handler's attempt ended with: its output as JSON text, or why it failed.
 pub type StepResult = Result<String, StepError>;
@@ -18,6 +24,11 @@ pub enum StepCall {
 }
 
 /// A flow whose handlers this process can run. Implemented by `#[flow]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no plain flow",
+    label = "expected a type whose handlers stand under `#[flow(…)]`",
+    note = "one step of a flow with step queues is served with `.step(Queues::new(flow), Step)`"
+)]
 pub trait Handlers: Flow {
     /// Whether the handler of `step` takes the run's input, so that the database sends it.
     fn takes_input(step: Self::Step) -> bool;

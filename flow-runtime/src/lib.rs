@@ -4,6 +4,9 @@
 #[allow(unused_extern_crates)]
 extern crate self as flow_runtime;
 
+#[doc(hidden)]
+#[path = "private.rs"]
+pub mod __private;
 mod args;
 mod backoff;
 mod client;
@@ -20,29 +23,40 @@ mod registry;
 mod run_handle;
 mod store;
 mod worker;
-#[doc(hidden)]
-#[path = "private.rs"]
-pub mod __private;
 
 pub use args::StepArgs;
 pub use client::{Client, Start};
 pub use config::OnDrift;
-pub use db::Db;
 pub use context::StepContext;
+pub use db::Db;
 pub use flow_core::{
+    builder::{FlowBuilder, StepBuilder},
     definition,
     error::{FailureAction, FailureExt, IntoStepError, StepError},
     flow::Flow,
+    graph::FlowGraph,
     list::FlowList,
     step::{StepEnum, StepKey, UnknownStep},
+    validate::{DefinitionError, DefinitionErrors},
+    value::FlowValue,
 };
 pub use flow_macros::{flow, map, step};
-pub use handlers::{Handlers, StepCall, StepResult};
+pub use handlers::{
+    Handlers, JsonCall, JsonFlow, JsonFlowBuilder, JsonFlowError, JsonHandler, Routed, StepCall, StepQueued, StepResult,
+};
 pub use migrate::schema_fingerprint;
 pub use run_handle::{RunHandle, RunProgress, RunStatus, StepOutput, Untyped};
 pub use worker::{NewWorker, RunningWorker, Worker, WorkerBuilder};
 
 /// What most programs need.
 pub mod prelude {
-    pub use crate::{Client, Db, RunHandle, StepOutput, Worker, FailureExt, Flow, FlowList, IntoStepError, StepContext, StepError, StepKey, flow, map, step};
+    pub use crate::{
+        Client, Db, FailureExt, Flow, FlowList, IntoStepError, RunHandle, StepContext, StepError, StepKey, StepOutput,
+        Worker, flow, map, step,
+    };
 }
+
+/// The README's flow compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -125,7 +125,11 @@ async fn migrate_with(pool: &PgPool) -> Result<(), MigrateError> {
     if is_up_to_date(&mut locked).await? {
         return locked.close().await.map_err(|error| DbError::from(error).into());
     }
-    sqlx::query("select pg_advisory_lock($1)").bind(MIGRATION_LOCK).execute(&mut locked).await.map_err(DbError::from)?;
+    sqlx::query("select pg_advisory_lock($1)")
+        .bind(MIGRATION_LOCK)
+        .execute(&mut locked)
+        .await
+        .map_err(DbError::from)?;
     let migrated = migrate_locked(pool, &mut locked).await;
     // Closing the connection gives the lock back, also after an error.
     let _ = locked.close().await;
@@ -198,8 +202,10 @@ async fn apply(connection: &mut PgConnection) -> Result<(), MigrateError> {
     .await
     .map_err(DbError::from)?;
 
-    let applied: Vec<(i32, String)> =
-        sqlx::query_as("select m.version, m.checksum from flow.migration m").fetch_all(&mut *connection).await.map_err(DbError::from)?;
+    let applied: Vec<(i32, String)> = sqlx::query_as("select m.version, m.checksum from flow.migration m")
+        .fetch_all(&mut *connection)
+        .await
+        .map_err(DbError::from)?;
     for (version, text) in (1..).zip(MIGRATIONS.iter().copied()) {
         match applied.iter().find(|(v, _)| *v == version) {
             Some((_, stored)) if *stored == checksum(text) => {}

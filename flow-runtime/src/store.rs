@@ -6,8 +6,8 @@ mod task;
 mod worker;
 
 pub(crate) use deploy::{Deployed, deploy, withdraw_drain};
-pub(crate) use run::{
-    NewRuns, RunRow, StepRow, cancel_run, ended_runs, get_run, get_step, run_progress, start_runs,
+pub(crate) use run::{NewRuns, RunRow, StepRow, cancel_run, ended_runs, get_run, get_step, run_progress, start_runs};
+pub(crate) use task::{
+    Claimed, Exchange, Exchanged, Outcome, Settlement, TaskId, Verdict, exchange, release_tasks, renew_leases,
 };
-pub(crate) use task::{Claimed, Exchange, Exchanged, Outcome, Settlement, TaskId, Verdict, exchange, release_tasks, renew_leases};
 pub(crate) use worker::{NewWorker, register_worker, stop_worker};

@@ -85,9 +85,9 @@ impl Worker {
 }
 
 impl NewWorker {
-    /// The plain flow whose steps this worker runs, all on the flow's own queue.
-    pub fn flow<F: Handlers>(self, flow: impl Into<Arc<F>>) -> WorkerBuilder {
-        let flow = Registered::typed(flow.into());
+    /// The plain flow whose steps this worker runs, all on the flow's own queue. An `Arc` of a flow is one too.
+    pub fn flow<F: Handlers>(self, flow: F) -> WorkerBuilder {
+        let flow = Registered::typed(Arc::new(flow));
         let steps = (0..flow.definition.shape.steps.len()).collect();
         let queue = flow.slug().to_ascii_lowercase();
         WorkerBuilder { worker: Worker { db: self.db, flow, steps, queue, config: WorkerConfig::default() } }
@@ -160,6 +160,7 @@ impl WorkerBuilder {
     pub fn build(mut self) -> Result<Worker, BuildError> {
         let worker = &mut self.worker;
         worker.config.check()?;
+        worker.flow.definition.validate()?;
         let is_blocking = worker.steps.iter().any(|step| worker.flow.handlers.is_blocking(*step));
         worker.config.concurrency.get_or_insert_with(|| if is_blocking { cpus() } else { 100 });
         let queue = &worker.queue;

@@ -2,5 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails, also in a function it calls")]
 
+mod claim;
+mod client;
 mod embedded;
+mod process;
+mod map;
+mod settle;
+mod start;
 mod support;
+mod tidy;
+mod worker;

@@ -15,6 +15,14 @@ async fn each_test_has_a_database_of_its_own() {
 }
 
 #[tokio::test]
+async fn a_test_database_is_migrated_and_set_to_development() {
+    let db = TestDb::new().await;
+    let setting = "select s.value #>> '{}' from flow.setting s where s.name = 'environment'";
+    let setting: String = sqlx::query_scalar(setting).fetch_one(db.pool()).await.unwrap();
+    assert_eq!(setting, "development");
+}
+
+#[tokio::test]
 async fn a_second_test_of_the_process_shares_the_server() {
     let db = TestDb::new().await;
     assert_eq!(tables(&db).await, 0);

@@ -1,7 +1,13 @@
 //! A database a test, and waiting for what must come true.
 
+mod by_hand;
 mod database;
+mod engine;
 mod eventually;
+mod graph;
 
+pub use by_hand::complete_each;
 pub use database::TestDb;
+pub use engine::{Claim, Engine, Hand, Reply, Settle};
 pub use eventually::eventually;
+pub use graph::Graph;

@@ -25,7 +25,8 @@ impl Request {
     /// Says what is wrong with the file and what to name instead.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
         let path = if path.is_dir() { &path.join("Cargo.lock") } else { path };
-        let shown = path.display();
+        let real = path.canonicalize();
+        let shown = real.as_deref().unwrap_or(path).display();
         let lock = std::fs::read_to_string(path)
             .with_context(|| format!("cannot read the lock file `{shown}`; name an existing Cargo.lock"))?;
         parse(&lock).with_context(|| {

@@ -28,6 +28,9 @@ impl<const N: usize> Table<N> {
     }
 
     pub(super) fn for_markdown(&self) -> String {
+        if self.rows.is_empty() {
+            return "none\n".into();
+        }
         let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
         let heading = line(self.heading.iter().map(|&cell| cell.to_owned()).collect());
         let rule = line(vec!["---".to_owned(); N]);

@@ -18,11 +18,28 @@ pub(super) fn check(shape: &FlowShape, mistakes: &mut Vec<DefinitionError>) {
             (true, None) => mistakes.push(DefinitionError::ConditionWithoutUnmet { step: step.slug.clone() }),
             _ => {}
         }
+        check_text(step, "run_if", step.run_if.as_ref(), mistakes);
+        check_text(step, "run_unless", step.run_unless.as_ref(), mistakes);
         let is_root = step.dependencies().next().is_none();
         if !is_root {
             check_keys(step, "run_if", step.run_if.as_ref(), mistakes);
             check_keys(step, "run_unless", step.run_unless.as_ref(), mistakes);
         }
+    }
+}
+
+fn check_text(step: &StepShape, option: &'static str, pattern: Option<&Value>, mistakes: &mut Vec<DefinitionError>) {
+    if pattern.is_some_and(holds_nul) {
+        mistakes.push(DefinitionError::ConditionNul { step: step.slug.clone(), option });
+    }
+}
+
+fn holds_nul(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(items) => items.iter().any(holds_nul),
+        Value::Object(fields) => fields.iter().any(|(key, value)| key.contains('\0') || holds_nul(value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
 

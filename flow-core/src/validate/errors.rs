@@ -176,6 +176,26 @@ pub enum DefinitionError {
         /// The dependency that was probably meant.
         near: Option<String>,
     },
+    /// A condition holds the character U+0000, which the database cannot store.
+    #[error("{option} of step `{step}` holds the character U+0000, which no stored text can contain")]
+    ConditionNul {
+        /// The step.
+        step: String,
+        /// `run_if` or `run_unless`.
+        option: &'static str,
+    },
+    /// A condition can never be met by the types of its subject.
+    #[error("{option} of step `{step}`, at `{path}`: {reason}")]
+    ConditionType {
+        /// The step.
+        step: String,
+        /// `run_if` or `run_unless`.
+        option: &'static str,
+        /// The place in the pattern, as in `order.lines[0].gift`.
+        path: String,
+        /// What the subject's type says.
+        reason: String,
+    },
     /// A list that has one entry a step has another length.
     #[error("{list} has {found} entries for {steps} steps; it has one a step")]
     Length {

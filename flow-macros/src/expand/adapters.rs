@@ -1,22 +1,23 @@
 //! `impl Handlers`: from JSON arguments to the user's methods and back.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::quote;
+use syn::ext::IdentExt;
 
 use super::{
-    checks::{input_trait, item_trait, output_trait},
-    steps::{arguments, enum_name, index_literal},
+    checks::{input_trait, output_trait, source_of},
+    steps::{arguments, enum_name},
 };
 use crate::model::{Flow, Role, Step};
 
 pub(super) fn expand(flow: &Flow) -> TokenStream {
     let private = &flow.private;
     let step_enum = enum_name(flow);
-    let takes_input = expand_matches(flow, |step| step.params.iter().any(|param| matches!(param.role, Role::Input)));
+    let takes_input = expand_matches(flow, Step::takes_input);
     let is_blocking = expand_matches(flow, |step| step.blocking.is_some());
-    let arms = flow.in_order().enumerate().map(|(index, step)| {
+    let arms = flow.in_order().map(|step| {
         let variant = &step.variant;
-        let call = expand_call(flow, index, step);
+        let call = expand_call(flow, step);
         quote!(#step_enum::#variant => #call)
     });
     expand_impl(
@@ -48,11 +49,11 @@ fn expand_impl(
     quote! {
         #[automatically_derived]
         impl #impl_generics #private::Handlers for #self_ty #where_clause {
-            fn takes_input(step: Self::Step) -> bool {
+            fn takes_input(step: Self::Step) -> #private::bool {
                 #takes_input
             }
 
-            fn is_blocking(step: Self::Step) -> bool {
+            fn is_blocking(step: Self::Step) -> #private::bool {
                 #is_blocking
             }
 
@@ -86,47 +87,53 @@ fn expand_matches(flow: &Flow, is_meant: impl Fn(&Step) -> bool) -> TokenStream 
     }
 }
 
-fn expand_call(flow: &Flow, index: usize, step: &Step) -> TokenStream {
+fn expand_call(flow: &Flow, step: &Step) -> TokenStream {
     let private = &flow.private;
-    let index = index_literal(index);
-    let method = &step.method;
+    let (method, output) = (&step.method, &step.output);
+    let fails = step.error.as_ref().map(|error| quote!(#private::fails_with::<#error>();));
     let takes = expand_takes(flow, step);
     let arguments = arguments(step);
-    let call = quote!(Self::#method(&self, #(#arguments),*));
+    let wait = step.blocking.is_none().then(|| quote!(.await));
+    let body = quote! {
+        #[allow(unused_imports)]
+        use #private::{NoCarrier as _, NoElements as _, NoEnd as _};
+        #fails
+        #takes
+        let __output = #private::Ended(Self::#method(&self, #(#arguments),*) #wait).output()?;
+        #private::Carrier::<#output>::of().encode(&__output)
+    };
     if step.blocking.is_some() {
-        quote! {
-            #private::call_blocking(move || {
-                #takes
-                #private::finish::<Self, #index, _>(#call)
-            })
-        }
+        quote!(#private::call_blocking(move || { #body }))
     } else {
-        quote! {
-            #private::call_async(async move {
-                #takes
-                #private::finish::<Self, #index, _>(#call.await)
-            })
-        }
+        quote!(#private::call_async(async move { #body }))
     }
 }
 
 /// Decodes what the handler takes.
 fn expand_takes(flow: &Flow, step: &Step) -> TokenStream {
+    let private = &flow.private;
     let deps = &step.deps_struct;
-    let mut takes = TokenStream::new();
+    let source = source_of(flow, step);
+    let mut takes = source
+        .iter()
+        .map(|(list, over)| {
+            let list = respanned(list.clone(), over.span());
+            quote!(#private::is_list::<#list>();)
+        })
+        .collect::<TokenStream>();
     let mut fields = Vec::new();
     for param in &step.params {
         let (name, ty) = (&param.name, &param.ty);
-        let text = name.to_string();
+        let text = name.unraw().to_string();
         match &param.role {
             Role::Context => {}
             Role::Input => {
                 let input = input_trait();
-                takes.extend(quote!(let __input = <#ty as #input>::take(&__args)?;));
+                takes.extend(quote!(let __input = <#ty as #input>::take(&__args, "input")?;));
             }
             Role::Item => {
-                let item = item_trait(step);
-                takes.extend(quote!(let __item = <#ty as #item>::take(&__args)?;));
+                let list = source.as_ref().map(|(list, _)| list);
+                takes.extend(quote!(let __item = #private::Elements::<#list>::of().take::<#ty>(&__args)?;));
             }
             Role::Output(reference) => {
                 let output = reference.target.map(|declared| output_trait(&flow.steps[declared]));
@@ -138,4 +145,18 @@ fn expand_takes(flow: &Flow, step: &Step) -> TokenStream {
         takes.extend(quote!(let __deps = #deps { #(#fields),* };));
     }
     takes
+}
+
+/// The tokens at another place, so that what is wrong with them is reported there.
+fn respanned(tokens: TokenStream, span: Span) -> TokenStream {
+    tokens
+        .into_iter()
+        .map(|mut token| {
+            if let TokenTree::Group(group) = &token {
+                token = TokenTree::Group(Group::new(group.delimiter(), respanned(group.stream(), span)));
+            }
+            token.set_span(span);
+            token
+        })
+        .collect()
 }

@@ -1,7 +1,7 @@
 //! Hidden traits through which rustc checks that types agree, worded for the user.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 
 use super::steps::index_literal;
 use crate::{
@@ -13,43 +13,28 @@ use crate::{
 pub(super) fn expand(flow: &Flow) -> TokenStream {
     let taken = flow.steps.iter().enumerate().filter(|(declared, _)| is_taken(flow, *declared));
     let traits = taken.map(|(declared, step)| expand_step(flow, declared, step));
-    let sources = flow.steps.iter().map(|step| expand_source(flow, step));
     let input = expand_input(flow);
-    quote! { #(#traits)* #input #(#sources)* }
+    quote! { #(#traits)* #input }
 }
 
-/// Ties each step to the type of its output; everything else asks through this.
-pub(super) fn expand_outputs(flow: &Flow) -> TokenStream {
+/// The contract of type `ty`, which has to have a schema unless the user said that it has none.
+pub(super) fn expand_contract(flow: &Flow, has_schema: bool, ty: &TokenStream) -> TokenStream {
     let private = &flow.private;
-    let self_ty = &flow.self_ty;
-    let (impl_generics, _, where_clause) = flow.generics.split_for_impl();
-    flow.in_order()
-        .enumerate()
-        .map(|(index, step)| {
-            let index = index_literal(index);
-            let output = &step.output;
-            let contract = if step.has_schema { quote!(of::<#output>()) } else { quote!(any()) };
-            quote! {
-                impl #impl_generics #private::StepOutput<#index> for #self_ty #where_clause {
-                    type Output = #output;
-
-                    fn contract() -> #private::TypeContract {
-                        #private::TypeContract::#contract
-                    }
-                }
-            }
-        })
-        .collect()
+    let contract = if has_schema {
+        quote!(#private::Carrier::<#ty>::of().contract::<#ty>())
+    } else {
+        quote!(#private::TypeContract::any())
+    };
+    quote! {{
+        #[allow(unused_imports)]
+        use #private::NoCarrier as _;
+        #contract
+    }}
 }
 
 /// The hidden trait of a step's output as dependents take it.
 pub(super) fn output_trait(step: &Step) -> Ident {
     format_ident!("__OutputOf{}", step.variant, span = Span::call_site())
-}
-
-/// The hidden trait of a map's element.
-pub(super) fn item_trait(step: &Step) -> Ident {
-    format_ident!("__ItemOf{}", step.variant, span = Span::call_site())
 }
 
 /// The hidden trait of the run's input.
@@ -66,8 +51,7 @@ fn expand_step(flow: &Flow, declared: usize, step: &Step) -> TokenStream {
     let name = output_trait(step);
     let index = index_literal(flow.index_of(declared));
     let whole = step.whole_output(private);
-    let plain = step.output.as_ref().map(type_text).unwrap_or_default();
-    let written = if step.is_map { format!("Vec<{plain}>") } else { plain };
+    let written = step.written_output().unwrap_or_default();
     let method = step.method_name();
     let (implementor, take, message, label) = match step.absence() {
         Some(cause) => (
@@ -86,15 +70,42 @@ fn expand_step(flow: &Flow, declared: usize, step: &Step) -> TokenStream {
             format!("expected `{written}`, the output of `{method}`"),
         ),
     };
+    expand_trait(
+        flow,
+        &name,
+        &implementor,
+        &message,
+        &label,
+        &quote!(#private::Carrier::<#whole>::of().#take(args, param, #index)),
+    )
+}
+
+/// A trait whose only implementor is the type that handlers take, which it decodes.
+fn expand_trait(
+    flow: &Flow,
+    name: &Ident,
+    implementor: &TokenStream,
+    message: &str,
+    label: &str,
+    body: &TokenStream,
+) -> TokenStream {
+    let private = &flow.private;
+    let signature = quote! {
+        fn take(args: &#private::StepArgs, param: &'static #private::str)
+            -> #private::Result<Self, #private::StepError>
+    };
     quote! {
         #[diagnostic::on_unimplemented(message = #message, label = #label)]
         trait #name: #private::Sized {
-            fn take(args: &#private::StepArgs, param: &'static str) -> #private::Result<Self, #private::StepError>;
+            #signature;
         }
 
+        #[automatically_derived]
         impl #name for #implementor {
-            fn take(args: &#private::StepArgs, param: &'static str) -> #private::Result<Self, #private::StepError> {
-                args.#take(param, #index)
+            #signature {
+                #[allow(unused_imports)]
+                use #private::NoCarrier as _;
+                #body
             }
         }
     }
@@ -102,57 +113,26 @@ fn expand_step(flow: &Flow, declared: usize, step: &Step) -> TokenStream {
 
 fn expand_input(flow: &Flow) -> TokenStream {
     let private = &flow.private;
-    let name = input_trait();
-    let Some(input) = &flow.input else { return TokenStream::new() };
+    let Some(input) = flow.input.as_ref().filter(|_| flow.steps.iter().any(Step::takes_input)) else {
+        return TokenStream::new();
+    };
     let written = type_text(input);
     let message = format!("the input of this flow is `{written}`, not `{{Self}}`");
     let label = format!("expected `{written}`, as in `#[flow(input = {written})]`");
-    quote! {
-        #[diagnostic::on_unimplemented(message = #message, label = #label)]
-        trait #name: #private::Sized {
-            fn take(args: &#private::StepArgs) -> #private::Result<Self, #private::StepError>;
-        }
-
-        impl #name for #input {
-            fn take(args: &#private::StepArgs) -> #private::Result<Self, #private::StepError> {
-                args.input("input")
-            }
-        }
-    }
+    let body = quote!({
+        let _ = param;
+        #private::Carrier::<#input>::of().input(args)
+    });
+    expand_trait(flow, &input_trait(), &quote!(#input), &message, &label, &body)
 }
 
-/// A map's source is a list, and its element is what the handler takes.
-fn expand_source(flow: &Flow, step: &Step) -> TokenStream {
-    let private = &flow.private;
-    let name = item_trait(step);
-    let (list, from, place) = match &step.source {
-        Some(Source::Input(over)) => match &flow.input {
-            Some(input) => (quote!(#input), format!("the input `{}`", type_text(input)), over),
-            None => return TokenStream::new(),
-        },
-        Some(Source::Step(reference)) => {
-            let Some(source) = reference.target.map(|declared| &flow.steps[declared]) else {
-                return TokenStream::new();
-            };
-            let written = source.output.as_ref().map(type_text).unwrap_or_default();
-            let written = if source.is_map { format!("Vec<{written}>") } else { written };
-            let list = source.whole_output(private);
-            (quote!(#list), format!("`{written}`, the output of `{}`", source.method_name()), &reference.name)
-        }
-        None => return TokenStream::new(),
-    };
-    let element = quote::quote_spanned!(place.span()=> <#list as #private::FlowList>::Item);
-    let message = format!("`{{Self}}` is not the element of {from}");
-    quote! {
-        #[diagnostic::on_unimplemented(message = #message, label = "not the type of one element")]
-        trait #name: #private::Sized {
-            fn take(args: &#private::StepArgs) -> #private::Result<Self, #private::StepError>;
-        }
-
-        impl #name for #element {
-            fn take(args: &#private::StepArgs) -> #private::Result<Self, #private::StepError> {
-                args.item("item")
-            }
+/// The list that a map runs over, and the user's word for it.
+pub(super) fn source_of<'a>(flow: &'a Flow, step: &'a Step) -> Option<(TokenStream, &'a Ident)> {
+    match step.source.as_ref()? {
+        Source::Input(over) => Some((flow.input.as_ref()?.to_token_stream(), over)),
+        Source::Step(reference) => {
+            let source = &flow.steps[reference.target?];
+            Some((source.whole_output(&flow.private)?, &reference.name))
         }
     }
 }

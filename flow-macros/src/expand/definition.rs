@@ -6,8 +6,9 @@ use quote::{format_ident, quote};
 use syn::ext::IdentExt;
 
 use super::{
+    checks::expand_contract,
     output::output_name,
-    steps::{enum_name, index_literal},
+    steps::enum_name,
 };
 use crate::model::{Flow, Numbers, Said, Source, Step};
 
@@ -17,15 +18,17 @@ pub(super) fn expand(flow: &Flow) -> TokenStream {
     let numbers = expand_numbers(private, &flow.numbers);
     let note = option(private, flow.note.as_ref());
     let input = &flow.input;
-    let contract = if flow.input_has_schema { quote!(of::<#input>) } else { quote!(any) };
-    let steps = flow.steps.iter().enumerate().map(|(declared, step)| expand_step(flow, declared, step));
+    let contract = expand_contract(flow, flow.input_has_schema, &quote!(#input));
+    let steps = flow.steps.iter().map(|step| expand_step(flow, step));
+    let slugs = flow.in_order().map(|step| step.slug.value.as_str());
     expand_impl(
         flow,
+        quote!(&[#(#slugs),*]),
         quote! {
             #private::define(&#private::FlowSpec {
                 slug: #slug,
                 numbers: #numbers,
-                input: #private::TypeContract::#contract,
+                input: || #contract,
                 note: #note,
                 steps: &[#(#steps),*],
             })
@@ -35,21 +38,27 @@ pub(super) fn expand(flow: &Flow) -> TokenStream {
 
 pub(super) fn expand_stand_in(flow: &Flow) -> TokenStream {
     let private = &flow.private;
-    expand_impl(flow, quote!(#private::stand_in()))
+    // Without slugs, so that no queue of this flow can be wrong too.
+    expand_impl(flow, quote!(&[]), quote!(#private::stand_in()))
 }
 
-fn expand_impl(flow: &Flow, body: TokenStream) -> TokenStream {
+fn expand_impl(flow: &Flow, step_slugs: TokenStream, body: TokenStream) -> TokenStream {
     let Flow { private, self_ty, generics, .. } = flow;
     let (impl_generics, _, where_clause) = generics.split_for_impl();
     let (step, output, slug) = (enum_name(flow), output_name(flow), &flow.slug.value);
-    let input = flow.input.as_ref().map_or_else(|| quote!(()), |input| quote!(#input));
+    let input = flow
+        .input
+        .as_ref()
+        .filter(|input| flow.can_stand_alone(input))
+        .map_or_else(|| quote!(()), |input| quote!(#input));
     quote! {
         #[automatically_derived]
         impl #impl_generics #private::Flow for #self_ty #where_clause {
             type Input = #input;
             type Output = #output;
             type Step = #step;
-            const SLUG: &'static str = #slug;
+            const SLUG: &'static #private::str = #slug;
+            const STEP_SLUGS: &'static [&'static #private::str] = #step_slugs;
 
             fn definition() -> #private::FlowDefinition {
                 #body
@@ -58,10 +67,11 @@ fn expand_impl(flow: &Flow, body: TokenStream) -> TokenStream {
     }
 }
 
-fn expand_step(flow: &Flow, declared: usize, step: &Step) -> TokenStream {
+fn expand_step(flow: &Flow, step: &Step) -> TokenStream {
     let private = &flow.private;
     let slug = &step.slug.value;
-    let index = index_literal(flow.index_of(declared));
+    let output = &step.output;
+    let contract = expand_contract(flow, step.has_schema, &quote!(#output));
     let slug_of = |declared: usize| &flow.steps[declared].slug.value;
     let needs = step.needs().filter_map(|(_, reference)| reference.target).map(slug_of);
     let after = step.after.iter().filter_map(|reference| reference.target).map(slug_of);
@@ -87,7 +97,10 @@ fn expand_step(flow: &Flow, declared: usize, step: &Step) -> TokenStream {
             when_exhausted: #when_exhausted,
             numbers: #numbers,
             note: #note,
-            ..#private::StepSpec::new(#slug, <Self as #private::StepOutput<#index>>::contract)
+            ..#private::StepSpec::new(#slug, || {
+                #private::is_value::<#output>();
+                #contract
+            })
         }
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn expand_enum(flow: &Flow) -> TokenStream {
     let doc = format!(" The steps of [`{}`], in step order.", flow.name);
     let body =
         if variants.is_empty() { quote!(match self {}) } else { quote!(match self { #(Self::#variants => #slugs,)* }) };
-    let index = if variants.is_empty() { quote!(match self {}) } else { quote!(self as usize) };
+    let index = if variants.is_empty() { quote!(match self {}) } else { quote!(self as #private::usize) };
     quote! {
         #[doc = #doc]
         #[allow(unreachable_pub, dead_code)]
@@ -36,13 +36,13 @@ pub(super) fn expand_enum(flow: &Flow) -> TokenStream {
 
             /// The step's exact slug.
             #[must_use]
-            pub const fn as_str(self) -> &'static str {
+            pub const fn as_str(self) -> &'static #private::str {
                 #body
             }
 
             /// The step's place in step order, from 0.
             #[must_use]
-            pub const fn index(self) -> usize {
+            pub const fn index(self) -> #private::usize {
                 #index
             }
         }
@@ -58,7 +58,7 @@ pub(super) fn expand_keys(flow: &Flow) -> TokenStream {
     let keys = flow.in_order().enumerate().filter_map(|(index, step)| {
         let key = &step.key;
         let slug = &step.slug.value;
-        let output = step.whole_output(private)?;
+        let output = step.output.as_ref().filter(|ty| flow.can_stand_alone(ty)).and(step.whole_output(private))?;
         let doc = format!(" Names step `{slug}` and the type of its output.");
         Some(quote! {
             #[doc = #doc]
@@ -72,13 +72,13 @@ pub(super) fn expand_keys(flow: &Flow) -> TokenStream {
 }
 
 pub(super) fn expand_deps(flow: &Flow) -> TokenStream {
-    flow.steps.iter().map(|step| expand_deps_of(flow, step)).collect()
+    flow.in_order().map(|step| expand_deps_of(flow, step)).collect()
 }
 
 fn expand_deps_of(flow: &Flow, step: &Step) -> TokenStream {
     let name = &step.deps_struct;
     let doc = format!(" What step `{}` of [`{}`] takes from the steps before it.", step.slug.value, flow.name);
-    let fields = step.needs().map(|(param, reference)| {
+    let fields = step.needs().filter(|(param, _)| flow.can_stand_alone(&param.ty)).map(|(param, reference)| {
         let (field, ty) = (&param.name, &param.ty);
         let doc = format!(" The output of step `{}`.", reference.name);
         quote!(#[doc = #doc] pub #field: #ty)

@@ -105,6 +105,8 @@ pub(crate) struct StepOptions {
     pub(crate) blocking: Option<Span>,
     pub(crate) has_schema: bool,
     pub(crate) numbers: Numbers,
+    /// Whether an option was refused.
+    pub(crate) has_failed: bool,
 }
 
 impl StepOptions {
@@ -126,6 +128,7 @@ impl StepOptions {
             blocking: reader.flag("blocking"),
             has_schema: !reader.is_any_schema("schema"),
             numbers: reader.numbers(&ALL_NUMBERS),
+            has_failed: reader.has_failed,
         }
     }
 }
@@ -161,6 +164,7 @@ impl<'a> Reader<'a> {
                 "`{attribute}` has no option `queue`; queues are said beside the flow, with `with_step_queues!` (one private queue a step) or `route_flow!` (named queues)"
             ),
             ("over", _) => "`over` belongs to `#[map]`; write `#[map(over = …)]` for one task an element".to_owned(),
+            ("start_delay", _) => "`start_delay` belongs to a step; write `#[step(start_delay = \"5m\")]`".to_owned(),
             (_, Some(near)) => {
                 self.has_failed = true;
                 format!("`{attribute}` has no option `{key}`; did you mean `{near}`?")

@@ -66,10 +66,13 @@ fn build_one(pat: &Pat, ty: Type, from: Option<&TokenStream>, steps: &[&Ident], 
         diag.at(pat, "a parameter is named like the step it takes; say which with `#[from(step)]` before a pattern");
         return None;
     };
+    // Also under another name, which is reported.
+    let is_context = is_context_type(&ty);
     let role = match name.unraw().to_string().as_str() {
         "input" => Role::Input,
         "item" => Role::Item,
         "ctx" => Role::Context,
+        _ if is_context => Role::Context,
         _ => Role::Output(Reference::resolve(name.clone(), steps)),
     };
     Some(Param { name, ty, role })
@@ -80,4 +83,11 @@ fn simple_name(pat: &Pat) -> Option<Ident> {
         Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => Some(pat.ident.clone()),
         _ => None,
     }
+}
+
+/// Whether the type is written `&StepContext`.
+pub(crate) fn is_context_type(ty: &Type) -> bool {
+    let Type::Reference(reference) = ty else { return false };
+    let Type::Path(path) = &*reference.elem else { return false };
+    path.path.segments.last().is_some_and(|last| last.ident == "StepContext")
 }

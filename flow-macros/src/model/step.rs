@@ -7,7 +7,10 @@ use flow_core::{
 use heck::{ToShoutySnakeCase, ToUpperCamelCase};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
-use syn::{GenericArgument, PathArguments, ReturnType, Signature, Type, ext::IdentExt, spanned::Spanned};
+use syn::{
+    Attribute, GenericArgument, PathArguments, ReturnType, Signature, Type, ext::IdentExt, parse::Parser,
+    spanned::Spanned,
+};
 
 use super::{Numbers, Param, Reference, Role, Said, options::StepOptions, params};
 use crate::{
@@ -21,7 +24,12 @@ pub(crate) struct Step {
     pub(crate) method: Ident,
     pub(crate) marker: Span,
     pub(crate) doubled_markers: Vec<Span>,
+    /// Whether an option was refused, so that what is missing may be that one.
+    pub(crate) has_refused_option: bool,
+    /// Whether an earlier step has the names that this one would give to generated code.
+    pub(crate) is_shadowed: bool,
     pub(crate) sig: Signature,
+    pub(crate) attrs: Vec<Attribute>,
     pub(crate) slug: Said<String>,
     pub(crate) variant: Ident,
     pub(crate) key: Ident,
@@ -40,6 +48,8 @@ pub(crate) struct Step {
     pub(crate) has_schema: bool,
     /// The type that the handler returns on success; `None` when it returns no `Result`.
     pub(crate) output: Option<Type>,
+    /// The type it returns on failure, where it is written out.
+    pub(crate) error: Option<Type>,
     pub(crate) note: Option<String>,
 }
 
@@ -74,6 +84,11 @@ impl Step {
         })
     }
 
+    /// Whether the handler takes the run's input.
+    pub(crate) fn takes_input(&self) -> bool {
+        self.params.iter().any(|param| matches!(param.role, Role::Input))
+    }
+
     /// What happens when it does not run or does not succeed.
     pub(crate) fn modes(&self) -> StepModes {
         let has_condition = self.run_if.is_some() || self.run_unless.is_some();
@@ -93,6 +108,12 @@ impl Step {
     pub(crate) fn whole_output(&self, private: &TokenStream) -> Option<TokenStream> {
         let output = self.output.as_ref()?;
         Some(if self.is_map { quote!(#private::Vec<#output>) } else { output.to_token_stream() })
+    }
+
+    /// The type of the whole step's output as its author would write it.
+    pub(crate) fn written_output(&self) -> Option<String> {
+        let output = text::type_text(self.output.as_ref()?);
+        Some(if self.is_map { format!("Vec<{output}>") } else { output })
     }
 
     /// The name of the method without `r#`.
@@ -122,6 +143,8 @@ pub(super) fn build(
     Step {
         marker: marker.path.span(),
         doubled_markers: marker.doubled.clone(),
+        has_refused_option: options.has_failed,
+        is_shadowed: false,
         slug: options.slug.unwrap_or_else(|| Said { value: plain.clone(), span: name.span() }),
         deps_struct: format_ident!("{}{}Deps", flow, variant, span = Span::call_site()),
         variant,
@@ -137,8 +160,10 @@ pub(super) fn build(
         blocking: options.blocking,
         numbers: options.numbers,
         has_schema: options.has_schema,
-        output: output_type(&method.sig.output, self_ty),
+        output: result_type(&method.sig.output, 0, self_ty),
+        error: result_type(&method.sig.output, 1, self_ty),
         note: text::doc_text(&method.attrs),
+        attrs: method.attrs.clone(),
         sig: method.sig.clone(),
         method: name,
     }
@@ -146,20 +171,21 @@ pub(super) fn build(
 
 /// `word` as a name at the place of `name`; `name` itself when the word is none.
 fn ident_or(word: &str, name: &Ident) -> Ident {
-    syn::parse_str::<Ident>(word).map_or_else(|_| name.clone(), |_| Ident::new(word, name.span()))
+    let is_word = Ident::parse_any.parse_str(word).is_ok();
+    if is_word { Ident::new(word, name.span()) } else { name.clone() }
 }
 
-/// `T` of a return type whose last name is `Result`, with `Self` spelled out.
-fn output_type(output: &ReturnType, self_ty: &Type) -> Option<Type> {
+/// `T` or `E` of a return type whose last name is `Result`, with `Self` spelled out.
+fn result_type(output: &ReturnType, place: usize, self_ty: &Type) -> Option<Type> {
     let ReturnType::Type(_, ty) = output else { return None };
     let Type::Path(path) = &**ty else { return None };
     let last = path.path.segments.last().filter(|last| last.ident == "Result")?;
     let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
-    let first = arguments.args.iter().find_map(|argument| match argument {
+    let mut types = arguments.args.iter().filter_map(|argument| match argument {
         GenericArgument::Type(ty) => Some(ty),
         _ => None,
-    })?;
-    Some(without_self(first, self_ty))
+    });
+    Some(without_self(types.nth(place)?, self_ty))
 }
 
 /// The type with `Self` replaced, so that it can stand outside the block.

@@ -45,6 +45,7 @@ impl Parse for Json {
         } else if input.peek(LitStr) {
             let text: LitStr = input.parse()?;
             refuse_suffix(text.suffix(), text.span())?;
+            refuse_nul(&text)?;
             Ok(Self::Text(text.value()))
         } else if input.peek(Token![-]) || input.peek(LitInt) || input.peek(LitFloat) {
             parse_number(input)
@@ -64,6 +65,7 @@ fn parse_object(input: ParseStream<'_>) -> syn::Result<Json> {
         }
         let key: LitStr = content.parse()?;
         refuse_suffix(key.suffix(), key.span())?;
+        refuse_nul(&key)?;
         if fields.iter().any(|(known, _)| known.value() == key.value()) {
             return Err(syn::Error::new(key.span(), format!("the key {:?} occurs twice in this object", key.value())));
         }
@@ -101,7 +103,19 @@ fn parse_number(input: ParseStream<'_>) -> syn::Result<Json> {
     }
     let trimmed = digits.trim_start_matches('0');
     let whole = if trimmed.is_empty() || trimmed.starts_with('.') { format!("0{trimmed}") } else { trimmed.to_owned() };
+    if !is_exact(sign, &whole) {
+        return Err(syn::Error::new(span, "this number has more digits than JSON keeps: 64 bits whole, or 15 digits"));
+    }
     Ok(Json::Scalar(format!("{sign}{whole}")))
+}
+
+/// Whether the number is kept as it is written.
+fn is_exact(sign: &str, digits: &str) -> bool {
+    match digits.split_once('.') {
+        None if sign.is_empty() => digits.parse::<u64>().is_ok(),
+        None => format!("-{digits}").parse::<i64>().is_ok(),
+        Some((whole, fraction)) => whole.trim_start_matches('0').len() + fraction.len() <= 15,
+    }
 }
 
 fn parse_word(input: ParseStream<'_>) -> syn::Result<Json> {
@@ -119,6 +133,13 @@ fn refuse_suffix(suffix: &str, span: Span) -> syn::Result<()> {
         return Ok(());
     }
     Err(syn::Error::new(span, format!("JSON knows no suffix; drop `{suffix}`")))
+}
+
+fn refuse_nul(text: &LitStr) -> syn::Result<()> {
+    if text.value().contains('\0') {
+        return Err(syn::Error::new(text.span(), "no stored text can contain the character U+0000"));
+    }
+    Ok(())
 }
 
 /// A JSON string.

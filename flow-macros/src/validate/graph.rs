@@ -63,7 +63,7 @@ fn report_twice(step: &Step, reference: &Reference, diag: &mut Diag) {
 
 fn check_source(step: &Step, diag: &mut Diag) {
     match &step.source {
-        None if step.is_map => {
+        None if step.is_map && !step.has_refused_option => {
             diag.at_span(
                 step.marker,
                 "a map says what it runs over: `#[map(over = reserve)]` or `#[map(over = input)]`",

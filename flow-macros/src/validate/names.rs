@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use flow_core::slug::{check_flow_slug, check_step_slug};
 use proc_macro2::Span;
 
+use super::signatures::check_written_out;
 use crate::{
     diag::Diag,
     model::{Flow, Step},
@@ -20,6 +21,9 @@ fn check_flow(flow: &Flow, diag: &mut Diag) {
     if let Err(reason) = check_flow_slug(&flow.slug.value) {
         let text = format!("flow slug `{}` {reason}; say another with `slug = \"…\"`", flow.slug.value);
         diag.at_span(flow.slug.span, text);
+    }
+    if let Some(input) = &flow.input {
+        check_written_out(flow, input, "the input of a flow", diag);
     }
     if flow.steps.is_empty() && !flow.has_broken_step {
         let text = "a flow has at least one step; mark a method with `#[step]` or `#[map(over = …)]`";
@@ -64,18 +68,22 @@ fn check_variants(flow: &Flow, diag: &mut Diag) {
             );
             diag.at(&step.method, text);
         }
-        match seen.get(&variant) {
+        match seen.get(&step.key.to_string()) {
             Some(first) if first.method == step.method => {}
             Some(first) => {
-                let text = format!(
-                    "methods `{}` and `{}` both give the variant `{variant}`; say another with `variant = Name`",
-                    first.method_name(),
-                    step.method_name()
+                let text = if first.variant == step.variant {
+                    format!("both give the variant `{variant}`")
+                } else {
+                    format!("both give the key `{}`", step.key)
+                };
+                let [first, second] = [first, step].map(Step::method_name);
+                diag.at(
+                    &step.method,
+                    format!("methods `{first}` and `{second}` {text}; say another with `variant = Name`"),
                 );
-                diag.at(&step.method, text);
             }
             None => {
-                seen.insert(variant, step);
+                seen.insert(step.key.to_string(), step);
             }
         }
     }

@@ -37,7 +37,8 @@ fn check_delays(flow: &Flow, step: Option<&Step>, diag: &mut Diag) {
     };
     let (base, max) = (applies(NumberOption::BaseDelay), applies(NumberOption::MaxDelay));
     let Some(said) = own.get(NumberOption::MaxDelay).or(own.get(NumberOption::BaseDelay)) else { return };
-    if max < base {
+    let is_legal = |option: NumberOption, value| option.check(value).is_ok();
+    if max < base && is_legal(NumberOption::BaseDelay, base) && is_legal(NumberOption::MaxDelay, max) {
         let owner = step.map_or("the flow".to_owned(), |step| format!("step `{}`", step.method_name()));
         let [base, max] = [base, max].map(format_duration_ms);
         let text = format!(

@@ -1,10 +1,11 @@
 //! A handler's signature is one that the engine can call.
 
-use syn::{FnArg, Receiver, ReceiverKind, Type};
+use quote::ToTokens;
+use syn::{FnArg, Receiver, ReceiverKind, ReturnType, Type};
 
 use crate::{
     diag::Diag,
-    model::{Flow, Param, Role, Step},
+    model::{Flow, Param, Role, Step, holds_borrow, holds_placeholder, is_context_type},
     text::type_text,
 };
 
@@ -14,9 +15,10 @@ pub(super) fn check(flow: &Flow, diag: &mut Diag) {
         check_asyncness(step, diag);
         check_receiver(step, diag);
         check_generics(step, diag);
-        check_return(step, diag);
+        check_attributes(step, diag);
+        check_return(flow, step, diag);
         for param in &step.params {
-            check_param(step, param, diag);
+            check_param(flow, step, param, diag);
         }
     }
 }
@@ -24,6 +26,18 @@ pub(super) fn check(flow: &Flow, diag: &mut Diag) {
 fn check_markers(step: &Step, diag: &mut Diag) {
     for span in &step.doubled_markers {
         diag.at_span(*span, format!("method `{}` is marked twice; mark it once", step.method_name()));
+    }
+}
+
+/// A shape must not depend on how the program was built.
+fn check_attributes(step: &Step, diag: &mut Diag) {
+    for attr in step.attrs.iter().filter(|attr| attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr")) {
+        let text = format!(
+            "step `{}` cannot depend on a build flag: all programs of one flow have the same steps; decide inside the \
+             handler, or in a condition",
+            step.method_name()
+        );
+        diag.at(attr, text);
     }
 }
 
@@ -64,17 +78,23 @@ fn check_generics(step: &Step, diag: &mut Diag) {
     }
 }
 
-fn check_return(step: &Step, diag: &mut Diag) {
-    if step.output.is_some() {
+fn check_return(flow: &Flow, step: &Step, diag: &mut Diag) {
+    let name = step.method_name();
+    if let Some(output) = &step.output {
+        check_written_out(flow, output, &format!("the output of step `{name}`"), diag);
         return;
     }
-    let name = step.method_name();
     match &step.sig.output {
-        syn::ReturnType::Type(_, ty) => {
+        ReturnType::Type(_, ty) if is_result(ty) => {
+            let text =
+                format!("step `{name}` says the type of its output, as in `Result<T, E>` or `anyhow::Result<T>`");
+            diag.at(ty, text);
+        }
+        ReturnType::Type(_, ty) => {
             let text = format!("step `{name}` returns `Result<T, E>`, not `{}`", type_text(ty));
             diag.at(ty, text);
         }
-        syn::ReturnType::Default => {
+        ReturnType::Default => {
             let text =
                 format!("step `{name}` returns nothing; it returns `Result<T, E>`, as in `Result<(), StepError>`");
             diag.at(&step.method, text);
@@ -82,40 +102,57 @@ fn check_return(step: &Step, diag: &mut Diag) {
     }
 }
 
-fn check_param(step: &Step, param: &Param, diag: &mut Diag) {
+fn is_result(ty: &Type) -> bool {
+    matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Result"))
+}
+
+fn check_param(flow: &Flow, step: &Step, param: &Param, diag: &mut Diag) {
     let is_context = is_context_type(&param.ty);
     match &param.role {
         Role::Context if !is_context => {
-            diag.at(&param.ty, "`ctx` is the context; its type is `&StepContext`");
+            diag.at(
+                &param.ty,
+                format!("`ctx` is the context; its type is `&StepContext`, not `{}`", type_text(&param.ty)),
+            );
+        }
+        Role::Context if param.name != "ctx" => {
+            diag.at(&param.name, "the context is the parameter `ctx: &StepContext`; name it `ctx`");
         }
         Role::Context => {}
-        _ if is_context => diag.at(&param.name, "the context is the parameter `ctx: &StepContext`; name it `ctx`"),
-        Role::Item if !step.is_map => {
+        Role::Item if !step.is_map && step.doubled_markers.is_empty() => {
             diag.at(&param.name, "`item` is the element of a map; use `#[map(over = …)]`, or name a step or `input`");
         }
-        _ => check_owned(&param.ty, diag),
+        _ if matches!(param.ty, Type::Reference(_)) => check_owned(&param.ty, diag),
+        _ => check_written_out(flow, &param.ty, "a handler's parameter", diag),
     }
 }
 
-/// A handler owns its arguments, whose types are written out.
+/// A handler owns its arguments.
 fn check_owned(ty: &Type, diag: &mut Diag) {
-    match ty {
-        Type::Reference(reference) => {
-            let owned = match &*reference.elem {
-                Type::Slice(slice) => format!("Vec<{}>", type_text(&slice.elem)),
-                Type::Path(path) if path.path.is_ident("str") => "String".to_owned(),
-                elem => type_text(elem),
-            };
-            diag.at(ty, format!("a handler owns its arguments; take `{owned}`, not a reference"));
-        }
-        Type::ImplTrait(_) => diag.at(ty, "a handler's parameter has a type that is written out, not `impl Trait`"),
-        Type::Infer(_) => diag.at(ty, "a handler's parameter has a type that is written out, not `_`"),
-        _ => {}
-    }
+    let Type::Reference(reference) = ty else { return };
+    let owned = match &*reference.elem {
+        Type::Slice(slice) => format!("Vec<{}>", type_text(&slice.elem)),
+        Type::Path(path) if path.path.is_ident("str") => "String".to_owned(),
+        elem => type_text(elem),
+    };
+    diag.at(ty, format!("a handler owns its arguments; take `{owned}`, not a reference"));
 }
 
-fn is_context_type(ty: &Type) -> bool {
-    let Type::Reference(reference) = ty else { return false };
-    let Type::Path(path) = &*reference.elem else { return false };
-    path.path.segments.last().is_some_and(|last| last.ident == "StepContext")
+/// The type of `what` is one that can be named outside the method: concrete and owned.
+pub(super) fn check_written_out(flow: &Flow, ty: &Type, what: &str, diag: &mut Diag) {
+    if let Some(parameter) = flow.type_parameter_in(ty) {
+        let text = format!(
+            "{what} has a type that is written out, not the type parameter `{parameter}`: a flow has one shape; use type \
+             parameters in bodies only"
+        );
+        diag.at(parameter, text);
+    } else if let Some(word) = holds_placeholder(ty) {
+        let found = if word == "impl" { "`impl Trait`".to_owned() } else { format!("`{word}`") };
+        diag.at(ty, format!("{what} has a type that is written out, not {found}"));
+    } else if holds_borrow(ty.to_token_stream()) {
+        diag.at(
+            ty,
+            format!("{what} is read from JSON, so its type owns what it holds; drop the reference or lifetime"),
+        );
+    }
 }

@@ -78,6 +78,18 @@ impl Address {
     }
 }
 
+/// Sets a migrated database to development, where a flow may be deployed with another shape.
+///
+/// # Errors
+/// [`EmbeddedError::Database`] when it cannot be reached, or was not migrated.
+pub async fn set_development(url: &str) -> Result<(), EmbeddedError> {
+    let failed = |source| EmbeddedError::database("set the database to development")(source);
+    let mut connection = connect(&url.parse().map_err(failed)?).await.map_err(failed)?;
+    let set = "select flow.set_setting('environment', '\"development\"')";
+    sqlx::query(set).execute(&mut connection).await.map_err(failed)?;
+    connection.close().await.map_err(failed)
+}
+
 /// Connects within [`CONNECT_LIMIT`].
 pub(super) async fn connect(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
     match tokio::time::timeout(CONNECT_LIMIT, options.connect()).await {

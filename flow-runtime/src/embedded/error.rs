@@ -2,6 +2,8 @@
 
 use std::{io, path::PathBuf};
 
+use crate::error::DbError;
+
 /// A refusal of [`open`](super::open), [`open_tests`](super::open_tests) or [`start_private`](super::start_private).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -161,8 +163,12 @@ pub enum EmbeddedError {
         source: sqlx::Error,
     },
 
-    /// The caller's migration of the template database failed.
-    #[error("the template database for tests could not be migrated; see the cause")]
+    /// The database cannot be used by clients and workers.
+    #[error(transparent)]
+    Db(#[from] DbError),
+
+    /// The database, or the template of the databases for tests, could not be migrated.
+    #[error("the database could not be migrated; see the cause")]
     Migrate(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 

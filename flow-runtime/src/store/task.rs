@@ -231,8 +231,7 @@ fn claimed(row: &mut ExchangeRow) -> Vec<Claimed> {
     let value_steps = take(&mut row.p_value_steps);
     let values = row.p_values.take().unwrap_or_default();
     let mut shared: std::collections::HashMap<Uuid, Vec<(i32, Arc<str>)>> = std::collections::HashMap::new();
-    for ((run_id, step), value) in
-        row.p_value_runs.take().unwrap_or_default().into_iter().zip(value_steps).zip(values)
+    for ((run_id, step), value) in row.p_value_runs.take().unwrap_or_default().into_iter().zip(value_steps).zip(values)
     {
         shared.entry(run_id).or_default().push((step, value.into()));
     }
@@ -274,15 +273,17 @@ pub(crate) async fn renew_leases(
 ) -> Result<Renewed, DbError> {
     let columns = Columns::of(held.iter().copied());
     let (state, reason, verdicts, reasons): (String, Option<String>, Vec<String>, Vec<Option<String>>) =
-        sqlx::query_as("select p_state, p_reason, p_verdicts, p_reasons from flow.renew_leases($1, $2, $3, $4, $5, $6)")
-            .bind(worker_id)
-            .bind(millis(lease))
-            .bind(columns.runs)
-            .bind(columns.steps)
-            .bind(columns.tasks)
-            .bind(columns.attempts)
-            .fetch_one(connection)
-            .await?;
+        sqlx::query_as(
+            "select p_state, p_reason, p_verdicts, p_reasons from flow.renew_leases($1, $2, $3, $4, $5, $6)",
+        )
+        .bind(worker_id)
+        .bind(millis(lease))
+        .bind(columns.runs)
+        .bind(columns.steps)
+        .bind(columns.tasks)
+        .bind(columns.attempts)
+        .fetch_one(connection)
+        .await?;
     let lost = held
         .iter()
         .zip(verdicts.iter().zip(reasons))

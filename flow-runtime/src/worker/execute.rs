@@ -55,7 +55,7 @@ pub(super) fn spawn(shared: &Arc<Shared>, claimed: Claimed, claimed_at: DateTime
     };
     let ctx = StepContext::new(facts, cancelled.clone());
     let args = StepArgs { input: claimed.input, item: claimed.item, deps: claimed.deps };
-    let slot = shared.held.take_slot(&shared.wake);
+    let slot = shared.held.take_slot();
     let attempt = {
         let shared = Arc::clone(shared);
         let has_begun = Arc::clone(&has_begun);
@@ -92,10 +92,19 @@ async fn attempt(
                 let _slot = slot;
                 catch_unwind(AssertUnwindSafe(handler)).map_err(|panic| panic_text(&*panic))
             };
-            match tokio::time::timeout(timeout, tokio::task::spawn_blocking(run)).await {
+            let mut handler = tokio::task::spawn_blocking(run);
+            match tokio::time::timeout(timeout, &mut handler).await {
                 Ok(Ok(ended)) => Some(ended),
                 Ok(Err(error)) => Some(Err(error.to_string())),
-                Err(_) => None,
+                Err(_) => {
+                    // Its slot stays taken until it returns; nobody else would tell the main loop then.
+                    let wake = Arc::clone(&shared.wake);
+                    tokio::spawn(async move {
+                        let _ = handler.await;
+                        wake.notify_one();
+                    });
+                    None
+                }
             }
         }
     };

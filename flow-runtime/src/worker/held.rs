@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use tokio::{sync::Notify, task::AbortHandle};
+use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::store::TaskId;
@@ -33,7 +33,6 @@ pub(super) struct HeldTask {
 /// A running handler's place; given back when dropped.
 pub(super) struct Slot {
     running: Arc<AtomicUsize>,
-    freed: Arc<Notify>,
 }
 
 impl Held {
@@ -79,9 +78,9 @@ impl Held {
     }
 
     /// Takes a place for one handler.
-    pub(super) fn take_slot(&self, freed: &Arc<Notify>) -> Slot {
+    pub(super) fn take_slot(&self) -> Slot {
         self.running.fetch_add(1, Ordering::AcqRel);
-        Slot { running: Arc::clone(&self.running), freed: Arc::clone(freed) }
+        Slot { running: Arc::clone(&self.running) }
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<TaskId, HeldTask>> {
@@ -92,6 +91,5 @@ impl Held {
 impl Drop for Slot {
     fn drop(&mut self) {
         self.running.fetch_sub(1, Ordering::AcqRel);
-        self.freed.notify_one();
     }
 }

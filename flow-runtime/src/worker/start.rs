@@ -33,7 +33,7 @@ pub(super) struct Shared {
     pub(super) handlers: TaskTracker,
     /// Cancelled when the worker is to drain.
     pub(super) stop: CancellationToken,
-    /// Wakes the main loop: messages may be there, or a slot was freed.
+    /// Wakes the main loop: a claim may find something now.
     pub(super) wake: Arc<Notify>,
     results: mpsc::UnboundedSender<Settlement>,
 }

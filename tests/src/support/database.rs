@@ -1,6 +1,10 @@
 //! A migrated database for each test, copied from a template on the server that all tests share.
 
-use flow_runtime::embedded::{TestDatabase, TestServer, open_tests};
+use flow_runtime::{
+    Db,
+    embedded::{TestDatabase, TestServer, open_tests, set_development},
+    schema_fingerprint,
+};
 use sqlx::{PgPool, postgres::PgPoolOptions};
 use tokio::sync::OnceCell;
 
@@ -26,7 +30,7 @@ impl TestDb {
     }
 
     async fn try_new() -> anyhow::Result<Self> {
-        let server = SERVER.get_or_try_init(|| open_tests(FINGERPRINT, migrate)).await?;
+        let server = SERVER.get_or_try_init(|| async { open_tests(&schema_fingerprint(), migrate).await }).await?;
         let database = server.database().await?;
         let pool = PgPoolOptions::new().max_connections(5).connect_lazy(database.url())?;
         Ok(Self { pool, database })
@@ -43,8 +47,9 @@ impl TestDb {
     }
 }
 
-const FINGERPRINT: &str = "stub";
-
-async fn migrate(_url: String) -> anyhow::Result<()> {
-    Ok(())
+async fn migrate(url: String) -> anyhow::Result<()> {
+    let db = Db::new(&url)?;
+    db.migrate().await?;
+    db.close().await;
+    Ok(set_development(&url).await?)
 }

@@ -1,0 +1,117 @@
+//! Flows whose graph is known only at run time: the same definition that `#[flow]` writes, made by calls.
+
+mod step;
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde_json::Value;
+
+use crate::{
+    definition::{FlowDefinition, QueueMode, TypeContract},
+    draft::FlowDraft,
+    validate::DefinitionErrors,
+};
+
+pub use step::StepBuilder;
+
+/// Builds a definition step by step; steps may name each other in any order.
+///
+/// ```
+/// # use flow_core::builder::{FlowBuilder, StepBuilder};
+/// let definition = FlowBuilder::new("fulfil_order")
+///     .max_attempts(5)
+///     .step(StepBuilder::single("reserve"))
+///     .step(StepBuilder::map("pick", "reserve"))
+///     .step(StepBuilder::single("ship").needs(["pick"]))
+///     .build()?;
+/// assert_eq!(definition.shape.steps.len(), 3);
+/// # Ok::<(), flow_core::validate::DefinitionErrors>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[must_use = "nothing is checked before `build`"]
+pub struct FlowBuilder {
+    draft: FlowDraft,
+}
+
+impl FlowBuilder {
+    /// A flow without steps, with default options and an input that may be anything.
+    pub fn new(slug: impl Into<String>) -> Self {
+        Self { draft: FlowDraft::new(slug) }
+    }
+
+    /// Adds a step.
+    pub fn step(mut self, step: StepBuilder) -> Self {
+        self.draft.steps.push(step.into_draft());
+        self
+    }
+
+    /// Adds steps.
+    pub fn steps(mut self, steps: impl IntoIterator<Item = StepBuilder>) -> Self {
+        self.draft.steps.extend(steps.into_iter().map(StepBuilder::into_draft));
+        self
+    }
+
+    /// How often a task is tried, 1 to 1,000. Default: 3.
+    pub fn max_attempts(mut self, attempts: u32) -> Self {
+        self.draft.options.max_attempts = attempts;
+        self
+    }
+
+    /// The wait before the first retry, at most 365 days. Default: 1 s.
+    pub fn base_delay(mut self, delay: Duration) -> Self {
+        self.draft.options.base_delay_ms = millis(delay);
+        self
+    }
+
+    /// The longest wait before a retry, at most 365 days. Default: 5 min.
+    pub fn max_delay(mut self, delay: Duration) -> Self {
+        self.draft.options.max_delay_ms = millis(delay);
+        self
+    }
+
+    /// How long a handler may run, 1 ms to 24 h. Default: 60 s.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.draft.options.timeout_ms = millis(timeout);
+        self
+    }
+
+    /// The input is of type `T`.
+    pub fn input<T: JsonSchema>(mut self) -> Self {
+        self.draft.input = TypeContract::of::<T>();
+        self
+    }
+
+    /// The input has this JSON Schema.
+    pub fn input_schema(mut self, schema: Value) -> Self {
+        self.draft.input = TypeContract::from_schema(schema);
+        self
+    }
+
+    /// How steps are laid onto queues. Default: all on the one queue named like the flow.
+    pub fn queue_mode(mut self, mode: QueueMode) -> Self {
+        self.draft.queue_mode = mode;
+        self
+    }
+
+    /// A text for people, shown by graph and tools.
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.draft.note = Some(note.into());
+        self
+    }
+
+    /// Puts the steps into step order and checks every rule, conditions against schemas among them.
+    ///
+    /// # Errors
+    /// Every mistake of the flow, at once.
+    pub fn build(self) -> Result<FlowDefinition, DefinitionErrors> {
+        let definition = self.draft.assemble()?;
+        definition.check()?;
+        Ok(definition)
+    }
+}
+
+/// Whole milliseconds; what is too long stays too long.
+fn millis(length: Duration) -> u64 {
+    u64::try_from(length.as_millis()).unwrap_or(u64::MAX)
+}

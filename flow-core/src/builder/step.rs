@@ -1,0 +1,126 @@
+//! One step of a flow that is built at run time.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde_json::Value;
+
+use super::millis;
+use crate::{
+    definition::{Mode, TypeContract},
+    draft::StepDraft,
+};
+
+/// One step, named by its slug; it names others by theirs.
+#[derive(Debug, Clone, PartialEq)]
+#[must_use = "a step is added with `FlowBuilder::step`"]
+pub struct StepBuilder {
+    draft: StepDraft,
+}
+
+impl StepBuilder {
+    /// A step of one task, whose output may be anything.
+    pub fn single(slug: impl Into<String>) -> Self {
+        Self { draft: StepDraft::single(slug) }
+    }
+
+    /// A step of one task for each element of `source`, which is `input` or the slug of a step.
+    pub fn map(slug: impl Into<String>, source: impl Into<String>) -> Self {
+        Self { draft: StepDraft::map(slug, source) }
+    }
+
+    /// Takes the outputs of these steps.
+    pub fn needs<S: Into<String>>(mut self, steps: impl IntoIterator<Item = S>) -> Self {
+        self.draft.needs.extend(steps.into_iter().map(Into::into));
+        self
+    }
+
+    /// Waits for these steps without taking their outputs.
+    pub fn after<S: Into<String>>(mut self, steps: impl IntoIterator<Item = S>) -> Self {
+        self.draft.after.extend(steps.into_iter().map(Into::into));
+        self
+    }
+
+    /// Runs only when the subject contains `pattern`: the input for a step without dependencies, else an object of the
+    /// dependencies' outputs.
+    pub fn run_if(mut self, pattern: Value) -> Self {
+        self.draft.run_if = Some(pattern);
+        self
+    }
+
+    /// Runs only when the subject does not contain `pattern`.
+    pub fn run_unless(mut self, pattern: Value) -> Self {
+        self.draft.run_unless = Some(pattern);
+        self
+    }
+
+    /// What an unmet condition does. Default: `skip`.
+    pub fn when_unmet(mut self, mode: Mode) -> Self {
+        self.draft.when_unmet = Some(mode);
+        self
+    }
+
+    /// What happens when no attempt is left. Default: `fail`.
+    pub fn when_exhausted(mut self, mode: Mode) -> Self {
+        self.draft.when_exhausted = Some(mode);
+        self
+    }
+
+    /// How often a task is tried, 1 to 1,000. Default: the flow's.
+    pub fn max_attempts(mut self, attempts: u32) -> Self {
+        self.draft.options.max_attempts = Some(attempts);
+        self
+    }
+
+    /// The wait before the first retry, at most 365 days. Default: the flow's.
+    pub fn base_delay(mut self, delay: Duration) -> Self {
+        self.draft.options.base_delay_ms = Some(millis(delay));
+        self
+    }
+
+    /// The longest wait before a retry, at most 365 days. Default: the flow's.
+    pub fn max_delay(mut self, delay: Duration) -> Self {
+        self.draft.options.max_delay_ms = Some(millis(delay));
+        self
+    }
+
+    /// How long a handler may run, 1 ms to 24 h. Default: the flow's.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.draft.options.timeout_ms = Some(millis(timeout));
+        self
+    }
+
+    /// How long a task waits after its step became ready, at most 365 days. Default: not at all.
+    pub fn start_delay(mut self, delay: Duration) -> Self {
+        self.draft.options.start_delay_ms = Some(millis(delay));
+        self
+    }
+
+    /// The queue of this step, in a flow of mode `routed`.
+    pub fn queue(mut self, name: impl Into<String>) -> Self {
+        self.draft.queue = Some(name.into());
+        self
+    }
+
+    /// The output, in a map that of one element, is of type `T`.
+    pub fn output<T: JsonSchema>(mut self) -> Self {
+        self.draft.output = TypeContract::of::<T>();
+        self
+    }
+
+    /// The output, in a map that of one element, has this JSON Schema.
+    pub fn output_schema(mut self, schema: Value) -> Self {
+        self.draft.output = TypeContract::from_schema(schema);
+        self
+    }
+
+    /// A text for people, shown by graph and tools.
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.draft.note = Some(note.into());
+        self
+    }
+
+    pub(super) fn into_draft(self) -> StepDraft {
+        self.draft
+    }
+}

@@ -1,0 +1,128 @@
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde_json::{Value, json};
+
+use crate::{
+    definition::TypeContract,
+    draft::{FlowDraft, StepDraft},
+};
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "known by its schema only")]
+struct Order {
+    gift: bool,
+    note: Option<String>,
+    lines: Vec<Line>,
+    way: Way,
+    labels: BTreeMap<String, u32>,
+    anything: Value,
+    #[schemars(flatten)]
+    rest: Rest,
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "known by its schema only")]
+struct Line {
+    sku: String,
+    count: u32,
+    parts: Vec<Line>,
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "known by its schema only")]
+struct Rest {
+    weight: f64,
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "known by its schema only")]
+enum Way {
+    Bike,
+    Van { plate: String },
+}
+
+/// What `check` says of a root step's condition on an input of type `T`.
+fn on<T: JsonSchema>(pattern: Value) -> Option<String> {
+    let step = StepDraft { run_if: Some(pattern), ..StepDraft::single("a") };
+    let draft = FlowDraft { steps: vec![step], input: TypeContract::of::<T>(), ..FlowDraft::new("shop") };
+    let errors = draft.assemble().expect("legal").check().err()?;
+    Some(errors.mistakes()[0].to_string())
+}
+
+#[track_caller]
+fn accepted<T: JsonSchema>(pattern: Value) {
+    assert_eq!(on::<T>(pattern), None);
+}
+
+#[track_caller]
+fn refused<T: JsonSchema>(pattern: Value, reason: &str) {
+    assert_eq!(on::<T>(pattern), Some(format!("run_if of step `a`, at {reason}")));
+}
+
+// D24
+#[test]
+fn patterns_that_a_value_can_contain_pass() {
+    accepted::<Order>(json!({"gift": true, "note": null, "lines": [{"sku": "x", "count": 2.0}]}));
+    accepted::<Order>(json!({"note": "x", "way": "Bike", "labels": {"any": 1}, "anything": [{"at": "all"}]}));
+    accepted::<Order>(json!({"way": {"Van": {"plate": "B"}}, "weight": 1.5}));
+    accepted::<Order>(json!({"lines": [{"parts": [{"parts": []}]}]}));
+    accepted::<Vec<String>>(json!("x"));
+    accepted::<(u8, String)>(json!(["x", 1]));
+    accepted::<Option<u8>>(json!(null));
+    accepted::<Value>(json!({"a": [1]}));
+}
+
+// D24
+#[test]
+fn a_key_that_the_type_does_not_know_is_refused() {
+    refused::<Order>(json!({"gfit": true}), "`gfit`: the type has no field `gfit`; did you mean `gift`?");
+    refused::<Order>(
+        json!({"lines": [{"price": 1}]}),
+        "`lines[0].price`: the type has no field `price`; it has `count`, `parts`, `sku`",
+    );
+}
+
+// D24
+#[test]
+fn a_value_of_a_type_it_cannot_have_is_refused() {
+    refused::<Order>(json!({"gift": "yes"}), "`gift`: \"yes\" cannot occur here; the type is boolean");
+    refused::<Order>(json!({"note": 1}), "`note`: 1 cannot occur here; the type is null or string");
+    refused::<Order>(json!({"lines": {"sku": "x"}}), "`lines`: an object cannot occur here; the type is list");
+    refused::<Order>(
+        json!({"lines": [{"count": 1.5}]}),
+        "`lines[0].count`: 1.5 cannot occur here; the type is integer",
+    );
+    refused::<Order>(json!({"labels": {"any": "x"}}), "`labels.any`: \"x\" cannot occur here; the type is integer");
+    refused::<u32>(json!("x"), "`the input`: \"x\" cannot occur here; the type is integer");
+}
+
+// D24
+#[test]
+fn a_value_that_the_type_does_not_list_is_refused() {
+    let found = on::<Option<Plain>>(json!("Boat")).expect("refused");
+    assert!(found.contains("\"Boat\" is none of the values of this type: \"Bike\", \"Van\""), "{found}");
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "known by its schema only")]
+enum Plain {
+    Bike,
+    Van,
+}
+
+// D24
+#[test]
+fn a_dependents_pattern_is_checked_against_the_outputs() {
+    let map = StepDraft { output: TypeContract::of::<Line>(), ..StepDraft::map("pick", "input") };
+    let on = |pattern: Value| {
+        let step = StepDraft { needs: vec!["pick".into()], run_unless: Some(pattern), ..StepDraft::single("ship") };
+        let draft = FlowDraft { steps: vec![map.clone(), step], ..FlowDraft::new("shop") };
+        draft.assemble().expect("legal").check().err().map(|errors| errors.mistakes()[0].to_string())
+    };
+    assert_eq!(on(json!({"pick": [{"sku": "x"}]})), None);
+    let expected = "run_unless of step `ship`, at `pick[0].sku`: 1 cannot occur here; the type is string";
+    assert_eq!(on(json!({"pick": [{"sku": 1}]})).as_deref(), Some(expected));
+    let expected = "run_unless of step `ship`, at `pick`: an object cannot occur here; the type is list";
+    assert_eq!(on(json!({"pick": {"sku": "x"}})).as_deref(), Some(expected));
+}

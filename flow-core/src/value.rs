@@ -1,0 +1,38 @@
+//! What may travel as JSON: a run's input and the steps' outputs.
+
+use serde::{Serialize, de::DeserializeOwned};
+
+/// A value that travels through the database as JSON: a run's input, or a step's output.
+///
+/// Implemented for every type that implements `serde::Serialize` and `serde::Deserialize`, owns its data and is `Send`.
+// The serde traits are no supertraits, so that a type without them gives one error and not one for each.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot travel as JSON",
+    label = "lacks `Serialize` or `Deserialize`, or borrows, or is not `Send`",
+    note = "the input of a flow and the outputs of its steps are stored as JSON",
+    note = "derive the traits: `#[derive(serde::Serialize, serde::Deserialize)]`, and `schemars::JsonSchema` too"
+)]
+pub trait FlowValue: Sized + Send + 'static {
+    /// The value as JSON text.
+    ///
+    /// # Errors
+    /// When the value cannot be written as JSON, as a map whose keys are no strings.
+    fn to_json(&self) -> serde_json::Result<String>;
+
+    /// The value of JSON text.
+    ///
+    /// # Errors
+    /// When the text does not decode.
+    fn from_json(text: &str) -> serde_json::Result<Self>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned + Send + 'static> FlowValue for T {
+    fn to_json(&self) -> serde_json::Result<String> {
+        serde_json::to_string(self)
+    }
+
+    fn from_json(text: &str) -> serde_json::Result<Self> {
+        serde_json::from_str(text)
+    }
+}

@@ -1,0 +1,171 @@
+//! Flows whose steps have queues of their own, as types that differ from the plain flow.
+
+use std::sync::Arc;
+
+use flow_core::definition::FlowDefinition;
+
+use super::Handlers;
+
+/// A flow each of whose steps has its own private queue. Made by [`with_step_queues!`](crate::with_step_queues).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no flow with step queues",
+    label = "expected a type that `with_step_queues!` made",
+    note = "write `with_step_queues!(pub Queues for {Self});` beside the flow and pass `Queues::new(flow)` here",
+    note = "a plain flow is served with `.flow(…)`"
+)]
+pub trait StepQueued: Send + Sync + 'static {
+    /// The flow.
+    type Flow: Handlers;
+    /// The names of the steps' queues, in step order.
+    const QUEUES: &'static [&'static str];
+
+    /// The flow's handlers.
+    fn flow(&self) -> &Arc<Self::Flow>;
+
+    /// The flow's definition with the queue mode `step_queues`.
+    fn definition() -> FlowDefinition;
+}
+
+/// A flow each of whose steps is routed to a named queue. Made by [`route_flow!`](crate::route_flow).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no routed flow",
+    label = "expected a type that `route_flow!` made",
+    note = "write `route_flow!(pub Routes for {Self} {{ Step => \"queue\", … }});` and pass `Routes::new(flow)` here"
+)]
+pub trait Routed: Send + Sync + 'static {
+    /// The flow.
+    type Flow: Handlers;
+    /// The names of the steps' queues, in step order.
+    const QUEUES: &'static [&'static str];
+
+    /// The flow's handlers.
+    fn flow(&self) -> &Arc<Self::Flow>;
+
+    /// The flow's definition with the queue mode `routed` and each step's queue.
+    fn definition() -> FlowDefinition;
+}
+
+/// Makes a type that lays each step of a flow onto a private queue of its own.
+///
+/// A worker then serves one step, so that each step has its own pool. The names are `flow__step` in lower case, or
+/// `flow__index` where that is over 47 bytes; where neither fits, the program does not compile.
+///
+/// ```
+/// # use flow_runtime::prelude::*;
+/// # struct Checkout;
+/// # #[flow(input = u32)]
+/// # impl Checkout {
+/// #     #[step]
+/// #     async fn charge(&self, input: u32) -> Result<u32, StepError> { Ok(input) }
+/// # }
+/// use flow_runtime::{StepQueued, with_step_queues};
+///
+/// with_step_queues!(pub CheckoutQueues for Checkout);
+///
+/// assert_eq!(CheckoutQueues::QUEUES, ["checkout__charge"]);
+/// let queues = CheckoutQueues::new(Checkout);
+/// # let _ = queues;
+/// ```
+#[macro_export]
+macro_rules! with_step_queues {
+    ($(#[$meta:meta])* $vis:vis $name:ident for $flow:ty $(,)?) => {
+        $crate::__queued_flow!($(#[$meta])* $vis $name for $flow, " with a private queue for each step.");
+
+        const _: () = {
+            type __Flow = $flow;
+            const STEPS: &'static [&'static $crate::__private::str] = <__Flow as $crate::__private::Flow>::STEP_SLUGS;
+            const NAMES: &'static [$crate::__private::QueueName; STEPS.len()] =
+                &$crate::__private::step_queues(<__Flow as $crate::__private::Flow>::SLUG, STEPS);
+            const TEXTS: &'static [&'static $crate::__private::str; STEPS.len()] = &$crate::__private::texts(NAMES);
+
+            #[automatically_derived]
+            impl $crate::__private::StepQueued for $name {
+                type Flow = $flow;
+                const QUEUES: &'static [&'static $crate::__private::str] = TEXTS;
+
+                fn flow(&self) -> &$crate::__private::Arc<Self::Flow> {
+                    &self.flow
+                }
+
+                fn definition() -> $crate::__private::FlowDefinition {
+                    $crate::__private::step_queued_definition::<$flow>()
+                }
+            }
+        };
+    };
+}
+
+/// Makes a type that lays each step of a flow onto the queue that is named for it.
+///
+/// Every step is named once, by its variant; queues may be named several times. A step that is missing, doubled or
+/// unknown, or a name that is none, does not compile.
+///
+/// ```
+/// # use flow_runtime::prelude::*;
+/// # struct Checkout;
+/// # #[flow(input = u32)]
+/// # impl Checkout {
+/// #     #[step]
+/// #     async fn reserve(&self, input: u32) -> Result<u32, StepError> { Ok(input) }
+/// #     #[step]
+/// #     async fn ship(&self, reserve: u32) -> Result<u32, StepError> { Ok(reserve) }
+/// # }
+/// use flow_runtime::{Routed, route_flow};
+///
+/// route_flow!(pub CheckoutRoutes for Checkout { Ship => "carriers", Reserve => "stock" });
+///
+/// assert_eq!(CheckoutRoutes::QUEUES, ["stock", "carriers"]);
+/// ```
+#[macro_export]
+macro_rules! route_flow {
+    ($(#[$meta:meta])* $vis:vis $name:ident for $flow:ty { $($step:ident => $queue:literal),* $(,)? } $(,)?) => {
+        $crate::__queued_flow!($(#[$meta])* $vis $name for $flow, " with each step on the queue it is routed to.");
+
+        const _: () = {
+            type __Flow = $flow;
+            type __Step = <__Flow as $crate::__private::Flow>::Step;
+            const STEPS: &'static [&'static $crate::__private::str] = <__Flow as $crate::__private::Flow>::STEP_SLUGS;
+            const NAMES: &'static [&'static $crate::__private::str; STEPS.len()] = &$crate::__private::routed_queues(
+                <__Flow as $crate::__private::Flow>::SLUG,
+                STEPS,
+                &[$((<__Step>::$step.index(), $queue)),*],
+            );
+
+            #[automatically_derived]
+            impl $crate::__private::Routed for $name {
+                type Flow = $flow;
+                const QUEUES: &'static [&'static $crate::__private::str] = NAMES;
+
+                fn flow(&self) -> &$crate::__private::Arc<Self::Flow> {
+                    &self.flow
+                }
+
+                fn definition() -> $crate::__private::FlowDefinition {
+                    $crate::__private::routed_definition::<$flow>(NAMES)
+                }
+            }
+        };
+    };
+}
+
+/// The struct that both macros make.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __queued_flow {
+    ($(#[$meta:meta])* $vis:vis $name:ident for $flow:ty, $doc:literal) => {
+        $(#[$meta])*
+        #[doc = $crate::__private::concat!("[`", $crate::__private::stringify!($flow), "`]", $doc)]
+        #[allow(dead_code, unreachable_pub)]
+        $vis struct $name {
+            flow: $crate::__private::Arc<$flow>,
+        }
+
+        #[allow(dead_code, unreachable_pub)]
+        impl $name {
+            /// The flow with its handlers.
+            $vis fn new(flow: impl $crate::__private::Into<$crate::__private::Arc<$flow>>) -> Self {
+                Self { flow: $crate::__private::Into::into(flow) }
+            }
+        }
+    };
+}

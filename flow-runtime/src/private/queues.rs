@@ -1,0 +1,132 @@
+//! The queues of step-queued and routed flows, as constants.
+
+use flow_core::{
+    definition::{FlowDefinition, QueueMode},
+    flow::Flow,
+    queue_name::{MAX_QUEUE_NAME, QueueName, is_queue_name},
+};
+
+use super::text::Text;
+
+/// The private queues of a flow's steps.
+///
+/// # Panics
+/// When a step has no queue name that fits; in a constant that is an error of the compiler.
+pub const fn step_queues<const N: usize>(flow: &str, steps: &[&str]) -> [QueueName; N] {
+    let mut names = [QueueName::EMPTY; N];
+    let mut index = 0;
+    while index < N {
+        names[index] = match QueueName::of_step(flow, steps[index], index) {
+            Ok(name) => name,
+            Err(found) => Text::new()
+                .with("step `")
+                .with(steps[index])
+                .with("` of flow `")
+                .with(flow)
+                .with("` has no queue name that fits: `")
+                .with(flow)
+                .with("__")
+                .with(steps[index])
+                .with("` has ")
+                .with_number(found.readable)
+                .with(" bytes and `")
+                .with(flow)
+                .with("__")
+                .with_number(index)
+                .with("` has ")
+                .with_number(found.fallback)
+                .with(", but at most ")
+                .with_number(MAX_QUEUE_NAME)
+                .with(" are allowed; give the flow a shorter slug")
+                .panic(),
+        };
+        index += 1;
+    }
+    names
+}
+
+/// The queues that `routes`, pairs of step index and name, give to a flow's steps.
+///
+/// # Panics
+/// When a step has no route or two, or a name is no name of a queue; in a constant that is an error of the compiler.
+pub const fn routed_queues<const N: usize>(
+    flow: &str,
+    steps: &[&str],
+    routes: &[(usize, &'static str)],
+) -> [&'static str; N] {
+    let mut queues = [""; N];
+    let mut place = 0;
+    while place < routes.len() {
+        let (step, queue) = routes[place];
+        place += 1;
+        // A flow with mistakes has no steps here; those are reported elsewhere.
+        if step >= N {
+            continue;
+        }
+        if !queues[step].is_empty() {
+            Text::new()
+                .with("step `")
+                .with(steps[step])
+                .with("` of flow `")
+                .with(flow)
+                .with("` is routed twice; name it once")
+                .panic();
+        }
+        if !is_queue_name(queue) {
+            Text::new()
+                .with("step `")
+                .with(steps[step])
+                .with("` is routed to `")
+                .with(queue)
+                .with("`, which is no name of a queue: it is 1 to ")
+                .with_number(MAX_QUEUE_NAME)
+                .with(" of a-z, 0-9 and `_`")
+                .panic();
+        }
+        queues[step] = queue;
+    }
+    let mut step = 0;
+    while step < N {
+        if queues[step].is_empty() {
+            Text::new()
+                .with("step `")
+                .with(steps[step])
+                .with("` of flow `")
+                .with(flow)
+                .with("` has no route; every step names its queue, as in `Ship => \"carriers\"`")
+                .panic();
+        }
+        step += 1;
+    }
+    queues
+}
+
+/// Names as text.
+pub const fn texts<const N: usize>(names: &'static [QueueName; N]) -> [&'static str; N] {
+    let mut texts = [""; N];
+    let mut place = 0;
+    while place < N {
+        texts[place] = names[place].as_str();
+        place += 1;
+    }
+    texts
+}
+
+/// The definition of a flow whose steps have their own queues.
+#[must_use]
+pub fn step_queued_definition<F: Flow>() -> FlowDefinition {
+    let mut definition = F::definition();
+    definition.shape.queue_mode = QueueMode::StepQueues;
+    definition
+}
+
+/// The definition of a flow whose steps are routed to `queues`, in step order.
+#[must_use]
+pub fn routed_definition<F: Flow>(queues: &[&str]) -> FlowDefinition {
+    let mut definition = F::definition();
+    definition.shape.queue_mode = QueueMode::Routed;
+    for (step, queue) in definition.shape.steps.iter_mut().zip(queues) {
+        step.queue = Some((*queue).to_owned());
+    }
+    definition
+}

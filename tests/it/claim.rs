@@ -1,0 +1,271 @@
+//! Claiming: who gets what, once, with which inputs.
+
+use std::{collections::HashSet, sync::Arc};
+
+use flow_tests::support::{Engine, Graph};
+use serde_json::{Value, json};
+
+fn map_over_input() -> Graph {
+    Graph::new("each").map("one", "input", &[])
+}
+
+// C1
+#[tokio::test]
+async fn a_claimed_task_is_started_under_a_lease() {
+    let engine = Engine::new().await;
+    let graph = Graph::new("one").single("a", &[]);
+    engine.deploy(&graph).await;
+    engine.start("one", 1).await;
+    let worker = engine.worker(&graph).await;
+    let claim = worker.claim_one().await;
+    assert_eq!(claim.attempt, 1);
+    let facts = engine
+        .words(
+            "select concat_ws(' ', t.status, t.attempt, t.worker_id, t.started_at >= t.queued_at,
+                              extract(epoch from t.lease_until - t.started_at)::integer,
+                              (select m.vt = t.lease_until from pgmq.q_one m))
+             from flow.task t",
+        )
+        .await;
+    assert_eq!(facts, format!("started 1 {} t 30 t", worker.id));
+}
+
+// C2 B9
+#[tokio::test]
+async fn claims_return_what_is_there_and_an_empty_one_writes_nothing() {
+    let engine = Engine::new().await;
+    let graph = map_over_input();
+    engine.deploy(&graph).await;
+    engine.start("each", (0..25).collect::<Vec<_>>()).await;
+    let worker = engine.worker(&graph).await;
+    let mut counts = Vec::new();
+    for _ in 0..3 {
+        counts.push(worker.claim(10).await.len());
+    }
+    let before: i64 = engine.value("select pg_current_xact_id()::text::bigint").await;
+    counts.push(worker.claim(10).await.len());
+    let after: i64 = engine.value("select pg_current_xact_id()::text::bigint").await;
+    assert_eq!(counts, [10, 10, 5, 0]);
+    assert_eq!(after - before, 1, "an empty claim took a transaction id of its own, so it wrote something");
+}
+
+// C3
+#[tokio::test]
+async fn eight_workers_claim_each_task_once() {
+    let engine = Arc::new(Engine::new().await);
+    let graph = map_over_input();
+    engine.deploy(&graph).await;
+    engine.start("each", (0..1000).collect::<Vec<_>>()).await;
+    let workers = (0..8).map(|_| {
+        let (engine, graph) = (Arc::clone(&engine), graph.clone());
+        tokio::spawn(async move {
+            let worker = engine.worker(&graph).await;
+            let mut claimed = Vec::new();
+            loop {
+                let claims = worker.claim(10).await;
+                if claims.is_empty() && engine.visible().await == 0 {
+                    return (worker.id, claimed);
+                }
+                claimed.extend(claims);
+            }
+        })
+    });
+    let mut seen = HashSet::new();
+    for worker in workers.collect::<Vec<_>>() {
+        let (id, claims) = worker.await.unwrap();
+        for claim in claims {
+            assert_eq!(claim.attempt, 1);
+            assert!(seen.insert(claim.task), "task {} was claimed twice", claim.task);
+            let owner: i64 = sqlx::query_scalar("select t.worker_id from flow.task t where t.task_index = $1")
+                .bind(claim.task)
+                .fetch_one(engine.pool())
+                .await
+                .unwrap();
+            assert_eq!(owner, id);
+        }
+    }
+    assert_eq!(seen.len(), 1000);
+}
+
+// C4
+#[tokio::test]
+async fn no_task_of_an_ended_run_or_step_is_claimed() {
+    let engine = Engine::new().await;
+    let graph = Graph::new("ends").map("m", "input", &[]).with("when_exhausted", "skip").single("s", &[]);
+    engine.deploy(&graph).await;
+    let worker = engine.worker(&graph).await;
+    let cancelled = engine.start("ends", json!([1, 2])).await;
+    sqlx::query("select flow.cancel_run($1)").bind(cancelled).execute(engine.pool()).await.unwrap();
+    assert_eq!(worker.claim(10).await, []);
+
+    let skipped = engine.start("ends", json!([1, 2, 3])).await;
+    let claims = worker.claim(1).await;
+    worker.accept(claims[0].fail_for_good("no")).await;
+    assert_eq!(engine.steps(skipped).await, "m=skipped:handler_failed s=started");
+    let left = worker.claim(10).await;
+    assert_eq!(left.iter().map(|claim| claim.step).collect::<Vec<_>>(), [1]);
+}
+
+// C5
+#[tokio::test]
+async fn a_claim_whose_message_vanishes_rolls_back() {
+    let engine = Engine::new().await;
+    let graph = map_over_input();
+    engine.deploy(&graph).await;
+    engine.start("each", json!([1, 2])).await;
+    let worker = engine.worker(&graph).await;
+    engine
+        .run_sql(
+            "create function lose() returns trigger language plpgsql as $$ begin return null; end $$;
+             create trigger lose before update on pgmq.q_each for each row when (old.msg_id = 1) execute function lose();",
+        )
+        .await;
+    let error = worker.try_exchange(10, &[], None).await.unwrap_err().to_string();
+    assert!(error.contains("vanished"), "{error}");
+    assert_eq!(engine.words("select concat(t.status, t.attempt) from flow.task t").await, "queued0 queued0");
+    assert_eq!(engine.visible().await, 2);
+}
+
+// C6
+#[tokio::test]
+async fn a_step_receives_its_data_dependencies_and_the_input() {
+    let engine = Engine::new().await;
+    let graph = Graph::new("deep")
+        .single("a", &[])
+        .single("skipped", &[])
+        .with("run_if", json!({"never": true}))
+        .single("b", &["a"])
+        .single("c", &["b", "skipped"])
+        .with("after", json!(["a"]));
+    engine.deploy(&graph).await;
+    engine.start("deep", json!({"x": 1})).await;
+    let worker = engine.worker(&graph).await;
+    for output in ["from a", "from b"] {
+        let claim = worker.claim_one().await;
+        worker.accept(claim.complete(output)).await;
+    }
+    let last = worker.claim_one().await;
+    assert_eq!(last.step, 3);
+    let mut values = last.values.clone();
+    values.sort_by_key(|(step, _)| *step);
+    assert_eq!(values, [(-1, json!({"x": 1})), (2, json!("from b"))]);
+}
+
+// C7
+#[tokio::test]
+async fn map_tasks_receive_their_elements() {
+    let engine = Engine::new().await;
+    let graph = Graph::new("items").single("src", &[]).map("over_step", "src", &[]).map("over_input", "input", &[]);
+    engine.deploy(&graph).await;
+    let worker = engine.worker(&graph).await;
+    for (count, checked) in [(4, vec![0, 1, 3]), (150, vec![0, 49, 99, 149])] {
+        let elements: Vec<Value> = (0..count).map(|n| json!({"n": n})).collect();
+        engine.start("items", elements.clone()).await;
+        let mut seen = Vec::new();
+        loop {
+            let claims = worker.claim(100).await;
+            if claims.is_empty() {
+                break;
+            }
+            let settle: Vec<_> = claims.iter().map(|claim| claim.complete(elements.clone())).collect();
+            worker.settle(&settle).await;
+            seen.extend(claims);
+        }
+        assert!(seen.iter().all(|claim| claim.step != 0 || claim.task == 0));
+        for step in [1, 2] {
+            for task in &checked {
+                let claim = seen.iter().find(|claim| claim.step == step && claim.task == *task).unwrap();
+                assert_eq!(claim.item, Some(json!({"n": task})));
+            }
+            assert_eq!(seen.iter().filter(|claim| claim.step == step).count(), count as usize);
+        }
+    }
+}
+
+// C8
+#[tokio::test]
+async fn items_of_every_type_arrive_unchanged() {
+    let engine = Engine::new().await;
+    let graph = map_over_input();
+    engine.deploy(&graph).await;
+    let items = json!(["s", 1.5, {"a": 1}, true, null, [], [[1]], {"a": {"b": []}}]);
+    engine.start("each", items.clone()).await;
+    let mut claims = engine.worker(&graph).await.claim(10).await;
+    claims.sort_by_key(|claim| claim.task);
+    let received: Vec<Value> = claims.into_iter().map(|claim| claim.item.unwrap()).collect();
+    assert_eq!(Value::from(received), items);
+}
+
+// C9
+#[tokio::test]
+async fn each_task_of_a_map_receives_further_dependencies_whole() {
+    let engine = Engine::new().await;
+    let graph = Graph::new("both").single("list", &[]).single("extra", &[]).map("each", "list", &["extra"]);
+    engine.deploy(&graph).await;
+    engine.start("both", 1).await;
+    let worker = engine.worker(&graph).await;
+    let roots = worker.claim(10).await;
+    let outputs = [json!([10, 20]), json!({"whole": [1, 2]})];
+    let settle: Vec<_> = roots.iter().map(|claim| claim.complete(outputs[claim.step as usize].clone())).collect();
+    worker.settle(&settle).await;
+    let mut claims = worker.claim(10).await;
+    claims.sort_by_key(|claim| claim.task);
+    assert_eq!(claims.iter().map(|claim| claim.item.clone().unwrap()).collect::<Vec<_>>(), [10, 20]);
+    for claim in claims {
+        assert_eq!(claim.dep(1), Some(&outputs[1]));
+    }
+}
+
+// C10
+#[tokio::test]
+async fn two_failures_end_a_task_with_two_attempts() {
+    let engine = Engine::new().await;
+    let graph = Graph::new("twice").option("max_attempts", 2).option("base_delay_ms", 0).single("a", &[]);
+    engine.deploy(&graph).await;
+    let run = engine.start("twice", 1).await;
+    let worker = engine.worker(&graph).await;
+    let mut seen = vec![engine.tasks(run).await];
+    for attempt in [1, 2] {
+        let claim = worker.claim_one().await;
+        assert_eq!(claim.attempt, attempt);
+        seen.push(engine.tasks(run).await);
+        worker.accept(claim.fail("boom")).await;
+        seen.push(engine.tasks(run).await);
+    }
+    assert_eq!(seen, ["a.0=queued/0", "a.0=started/1", "a.0=queued/1", "a.0=started/2", "a.0=failed/2"]);
+}
+
+// C11 C13
+#[tokio::test]
+async fn an_exchange_claims_in_one_transaction_what_it_has_made_ready() {
+    let engine = Engine::new().await;
+    let graph = Graph::new("next").single("a", &[]).single("b", &["a"]);
+    engine.deploy(&graph).await;
+    engine.start("next", 1).await;
+    let worker = engine.worker(&graph).await;
+    let first = worker.claim_one().await;
+    let reply = worker.exchange(1, &[first.complete(7)]).await;
+    assert_eq!(reply.verdicts, ["accepted"]);
+    assert_eq!((reply.claims[0].step, reply.claims[0].dep(0)), (1, Some(&json!(7))));
+    let transactions: i64 = engine.value("select count(distinct t.xmin::text) from flow.task t").await;
+    assert_eq!(transactions, 1, "settled and claimed rows were written by one transaction");
+}
+
+// C12
+#[tokio::test]
+async fn a_corrupt_batch_leaves_the_settlements_committed() {
+    let engine = Engine::new().await;
+    let graph = Graph::new("next").single("a", &[]).single("b", &["a"]);
+    engine.deploy(&graph).await;
+    let run = engine.start("next", 1).await;
+    let worker = engine.worker(&graph).await;
+    let first = worker.claim_one().await;
+    engine.run_sql("insert into pgmq.q_next (vt, message) values (now(), '{\"secret\": 1}')").await;
+    let reply = worker.exchange(10, &[first.complete(7)]).await;
+    assert_eq!((reply.state.as_str(), reply.claims.len()), ("corrupt", 0));
+    assert!(reply.reason.contains("\"next\"") && !reply.reason.contains("secret"), "{}", reply.reason);
+    assert_eq!(engine.tasks(run).await, "a.0=completed/1 b.0=queued/0");
+    assert_eq!(worker.exchange(10, &[]).await.state, "paused");
+    engine.run_sql("delete from pgmq.q_next where message ? 'secret'; select flow.resume_queue('next')").await;
+    assert_eq!(worker.claim_one().await.step, 1);
+}

@@ -1,0 +1,492 @@
+//! Workers: slots, batches, leases, timeouts, panics, and shutdown.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use flow_runtime::{error::WorkerError, prelude::*};
+use flow_tests::{
+    flows::{Order, Orders},
+    support::{TestDb, eventually},
+};
+use serde::{Deserialize, Serialize};
+
+/// What one handler is to do.
+#[derive(Debug, Clone, Serialize, Deserialize, schemars::JsonSchema)]
+enum Deed {
+    Sleep(u64),
+    Fail,
+    FailTwice,
+    Panic,
+    NeverEnd,
+    UntilCancelled,
+}
+
+/// Does what its input says, and counts.
+#[derive(Default)]
+struct Doer {
+    running: AtomicUsize,
+    most: AtomicUsize,
+    ended: AtomicUsize,
+    cancelled: AtomicUsize,
+}
+
+#[flow(input = Vec<Deed>, base_delay = "0s", max_attempts = 3)]
+impl Doer {
+    #[map(over = input)]
+    async fn act(&self, item: Deed, ctx: &StepContext) -> Result<u32, StepError> {
+        let now = self.running.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most.fetch_max(now, Ordering::SeqCst);
+        let result = match item {
+            Deed::Sleep(ms) => {
+                tokio::time::sleep(Duration::from_millis(ms)).await;
+                Ok(ctx.attempt())
+            }
+            Deed::Fail => Err(StepError::new("as told")),
+            Deed::FailTwice if ctx.attempt() < 3 => Err(StepError::new("not yet")),
+            Deed::FailTwice => Ok(ctx.attempt()),
+            Deed::Panic => panic!("as told"),
+            Deed::NeverEnd => std::future::pending().await,
+            Deed::UntilCancelled => {
+                ctx.cancelled().await;
+                self.cancelled.fetch_add(1, Ordering::SeqCst);
+                Ok(0)
+            }
+        };
+        self.running.fetch_sub(1, Ordering::SeqCst);
+        self.ended.fetch_add(1, Ordering::SeqCst);
+        result
+    }
+}
+
+/// A flow whose handlers pass their timeout.
+struct Slow;
+
+#[flow(input = u64, max_attempts = 2, base_delay = "0s")]
+impl Slow {
+    #[step(timeout = "100ms")]
+    async fn wait(&self, input: u64) -> Result<(), StepError> {
+        tokio::time::sleep(Duration::from_millis(input)).await;
+        Ok(())
+    }
+}
+
+/// A flow with blocking handlers.
+struct Blocks;
+
+#[flow(input = Vec<u64>)]
+impl Blocks {
+    #[map(over = input, blocking)]
+    fn block(&self, item: u64) -> Result<u64, StepError> {
+        std::thread::sleep(Duration::from_millis(item));
+        Ok(item)
+    }
+}
+
+async fn text(db: &TestDb, query: &'static str) -> String {
+    sqlx::query_scalar::<_, Vec<String>>(query).fetch_one(db.pool()).await.unwrap().join(" ")
+}
+
+async fn number(db: &TestDb, query: &'static str) -> i64 {
+    sqlx::query_scalar(query).fetch_one(db.pool()).await.unwrap()
+}
+
+// W1
+#[tokio::test]
+async fn three_steps_run_end_to_end() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap();
+    let worker = Worker::builder(&db).flow(Orders { announce: false }).build().unwrap().start().await.unwrap();
+    let order = Order { items: vec!["tea".into(), "cup".into(), "pot".into()], pick_ms: 1 };
+    let run = Client::new(&db).start::<Orders>(&order).await.unwrap();
+    assert_eq!(run.wait().await.unwrap().ship, "0:TEA,1:CUP,2:POT");
+    worker.shutdown().await.unwrap();
+}
+
+// W2
+#[tokio::test]
+async fn a_slow_handler_holds_one_slot_only() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap();
+    let doer = Arc::new(Doer::default());
+    let worker = Worker::builder(&db).flow(Arc::clone(&doer)).concurrency(4).build().unwrap().start().await.unwrap();
+    let mut deeds = vec![Deed::Sleep(10_000)];
+    deeds.extend((0..100).map(|_| Deed::Sleep(10)));
+    Client::new(&db).start::<Doer>(&deeds).await.unwrap();
+    eventually("the quick handlers end", async || doer.ended.load(Ordering::SeqCst) == 100).await;
+    assert_eq!(doer.running.load(Ordering::SeqCst), 1, "the slow handler still runs");
+    drop(worker);
+}
+
+// W3
+#[tokio::test]
+async fn as_many_handlers_run_as_there_are_slots() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap();
+    let doer = Arc::new(Doer::default());
+    let worker = Worker::builder(&db).flow(Arc::clone(&doer)).concurrency(7).build().unwrap().start().await.unwrap();
+    let run = Client::new(&db).start::<Doer>(&(0..100).map(|_| Deed::Sleep(5)).collect()).await.unwrap();
+    run.wait().await.unwrap();
+    assert_eq!(doer.most.load(Ordering::SeqCst), 7);
+    worker.shutdown().await.unwrap();
+}
+
+// W4
+#[tokio::test]
+async fn a_notification_wakes_an_idle_worker() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap();
+    let far = Duration::from_secs(600);
+    let worker = Worker::builder(&db).flow(Doer::default()).poll_interval(far).build().unwrap().start().await.unwrap();
+    let client = Client::new(&db);
+    client.start::<Doer>(&vec![Deed::Sleep(0)]).await.unwrap().wait().await.unwrap();
+    // Idle now: nothing but a notification can wake it within the test.
+    client.start::<Doer>(&vec![Deed::Sleep(0)]).await.unwrap().wait().await.unwrap();
+    worker.shutdown().await.unwrap();
+}
+
+// W4 H2
+#[tokio::test]
+async fn with_notifications_cut_the_poll_finds_work_and_ends() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap();
+    let poll = Duration::from_millis(200);
+    let worker = Worker::builder(&db).flow(Doer::default()).poll_interval(poll).build().unwrap().start().await.unwrap();
+    sqlx::raw_sql(
+        "create or replace function flow.notify_ids(p_channel text, p_ids text[]) returns void language sql as ''",
+    )
+    .execute(test.pool())
+    .await
+    .unwrap();
+    let run = Client::new(&db).start::<Doer>(&vec![Deed::Sleep(0)]).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(20), run.wait()).await.expect("polls reach both ends").unwrap();
+    worker.shutdown().await.unwrap();
+}
+
+// W5
+#[tokio::test]
+async fn a_worker_has_one_row_and_beats_while_its_slots_are_full() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap();
+    let doer = Arc::new(Doer::default());
+    let worker = Worker::builder(&db).flow(Arc::clone(&doer)).concurrency(1).lease(Duration::from_secs(1));
+    let worker = worker.build().unwrap().start().await.unwrap();
+    let row = "select array_agg(concat_ws(' ', q.name, w.stopped_at is null)) from flow.worker w join flow.queue q using (queue_id)";
+    assert_eq!(text(&test, row).await, "doer t");
+    Client::new(&db).start::<Doer>(&vec![Deed::Sleep(3_000)]).await.unwrap().wait().await.unwrap();
+    let beats = "select (w.seen_at > w.started_at + interval '2 s')::integer::bigint from flow.worker w";
+    assert_eq!(number(&test, beats).await, 1);
+    worker.shutdown().await.unwrap();
+    assert_eq!(text(&test, row).await, "doer f");
+}
+
+// L2
+#[tokio::test]
+async fn a_handler_longer_than_its_lease_runs_once() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap();
+    let doer = Arc::new(Doer::default());
+    let build = || {
+        let worker = Worker::builder(&db).flow(Arc::clone(&doer)).lease(Duration::from_secs(1));
+        worker.poll_interval(Duration::from_millis(50)).build().unwrap()
+    };
+    let (one, two) = (build().start().await.unwrap(), build().start().await.unwrap());
+    let run = Client::new(&db).start::<Doer>(&vec![Deed::Sleep(3_500)]).await.unwrap();
+    assert_eq!(run.wait().await.unwrap().act, [1]);
+    assert_eq!(doer.ended.load(Ordering::SeqCst), 1);
+    assert_eq!(number(&test, "select count(*) from flow.attempt_error").await, 0);
+    one.shutdown().await.unwrap();
+    two.shutdown().await.unwrap();
+}
+
+// F7
+#[tokio::test]
+async fn a_panic_is_a_failed_attempt_and_the_others_go_on() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap();
+    let worker = Worker::builder(&db).flow(Doer::default()).build().unwrap().start().await.unwrap();
+    let client = Client::new(&db);
+    let well = client.start::<Doer>(&vec![Deed::Sleep(50), Deed::FailTwice]).await.unwrap();
+    let ill = client.start::<Doer>(&vec![Deed::Panic]).await.unwrap();
+    let error = ill.wait().await.err().unwrap().to_string();
+    assert!(error.contains("panicked: as told"), "{error}");
+    assert_eq!(well.wait().await.unwrap().act, [1, 3]);
+    let causes =
+        "select array_agg(e.cause::text order by e.attempt) from flow.attempt_error e where e.error like '%panicked%'";
+    assert_eq!(text(&test, causes).await, "panic panic panic");
+    worker.shutdown().await.unwrap();
+}
+
+// F8
+#[tokio::test]
+async fn a_handler_past_its_timeout_is_stopped_and_retried() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap();
+    let worker = Worker::builder(&db).flow(Slow).build().unwrap().start().await.unwrap();
+    let began_at = Instant::now();
+    let error = Client::new(&db).start::<Slow>(&600_000).await.unwrap().wait().await.err().unwrap().to_string();
+    assert!(error.contains("passed its timeout of 100ms"), "{error}");
+    assert!(began_at.elapsed() < Duration::from_secs(20), "stopped, not waited for");
+    let causes = "select array_agg(e.cause::text order by e.attempt) from flow.attempt_error e";
+    assert_eq!(text(&test, causes).await, "timeout timeout");
+    worker.shutdown().await.unwrap();
+}
+
+// W6
+#[tokio::test]
+async fn blocking_handlers_do_not_delay_async_ones() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap();
+    let worker = Worker::builder(&db).flow(Blocks).concurrency(3).build().unwrap().start().await.unwrap();
+    let run = Client::new(&db).start::<Blocks>(&vec![1_000; 3]).await.unwrap();
+    let mut latest = Duration::ZERO;
+    let ticking = async {
+        loop {
+            let began_at = Instant::now();
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            latest = latest.max(began_at.elapsed());
+        }
+    };
+    tokio::select! {
+        () = ticking => {}
+        output = run.wait() => assert_eq!(output.unwrap().block, [1_000; 3]),
+    }
+    // All of this test runs on one thread: a blocked thread would show as a whole second.
+    assert!(latest < Duration::from_millis(900), "{latest:?}");
+    worker.shutdown().await.unwrap();
+}
+
+// K3 W9
+#[tokio::test]
+async fn a_cancelled_runs_handlers_are_told() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap();
+    let doer = Arc::new(Doer::default());
+    // The lease is long: only the notification can bring the news within the test.
+    let worker = Worker::builder(&db).flow(Arc::clone(&doer)).lease(Duration::from_secs(600));
+    let worker = worker.build().unwrap().start().await.unwrap();
+    let run = Client::new(&db).start::<Doer>(&vec![Deed::UntilCancelled, Deed::UntilCancelled]).await.unwrap();
+    eventually("both handlers run", async || doer.running.load(Ordering::SeqCst) == 2).await;
+    assert_eq!(run.cancel().await.unwrap().as_str(), "cancelled");
+    eventually("both handlers are told", async || doer.cancelled.load(Ordering::SeqCst) == 2).await;
+    assert!(run.wait().await.err().unwrap().to_string().contains("cancelled"));
+    worker.shutdown().await.unwrap();
+}
+
+// L8 L9 W9
+#[tokio::test]
+async fn shutdown_lets_a_handler_end_within_the_grace() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap();
+    let doer = Arc::new(Doer::default());
+    let build = || Worker::builder(&db).flow(Arc::clone(&doer)).concurrency(1).build().unwrap();
+    let first = build().start().await.unwrap();
+    let run = Client::new(&db).start::<Doer>(&vec![Deed::Sleep(500), Deed::Sleep(0)]).await.unwrap();
+    eventually("the handler runs", async || doer.running.load(Ordering::SeqCst) == 1).await;
+    first.shutdown().await.unwrap();
+    assert_eq!(doer.ended.load(Ordering::SeqCst), 1, "the running handler ended, no other began");
+    assert_eq!(run.status().await.unwrap().tasks_done, 1);
+    let second = build().start().await.unwrap();
+    assert_eq!(run.wait().await.unwrap().act, [1, 1]);
+    second.shutdown().await.unwrap();
+}
+
+// L8 L10
+#[tokio::test]
+async fn a_handler_past_the_grace_is_cancelled_and_given_back_at_once() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap();
+    let doer = Arc::new(Doer::default());
+    let build = || Worker::builder(&db).flow(Arc::clone(&doer)).lease(Duration::from_secs(600));
+    let first = build().grace(Duration::from_millis(100)).build().unwrap().start().await.unwrap();
+    Client::new(&db).start::<Doer>(&vec![Deed::NeverEnd]).await.unwrap();
+    eventually("the handler runs", async || doer.running.load(Ordering::SeqCst) == 1).await;
+    first.shutdown().await.unwrap();
+    let task = "select array_agg(concat_ws(' ', t.status, t.attempt)) from flow.task t";
+    assert_eq!(text(&test, task).await, "queued 0");
+    assert_eq!(number(&test, "select q.visible from flow.queues q").await, 1);
+    let second = build().grace(Duration::ZERO).build().unwrap().start().await.unwrap();
+    eventually("another worker runs it", async || text(&test, task).await == "started 1").await;
+    second.shutdown().await.unwrap();
+}
+
+// L11
+#[tokio::test]
+async fn concurrent_shutdowns_share_one_drain() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap();
+    let worker = Worker::builder(&db).flow(Doer::default()).build().unwrap().start().await.unwrap();
+    let (one, two) = tokio::join!(worker.shutdown(), worker.shutdown());
+    one.unwrap();
+    two.unwrap();
+    worker.shutdown().await.unwrap();
+    assert_eq!(number(&test, "select count(*) from flow.worker w where w.stopped_at is not null").await, 1);
+}
+
+// L12
+#[tokio::test]
+async fn a_start_that_is_given_up_leaves_no_worker_alive() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap();
+    for pause_ms in [0, 2, 5, 10, 20, 40] {
+        let start = Worker::builder(&db).flow(Doer::default()).build().unwrap().start();
+        let _ = tokio::time::timeout(Duration::from_millis(pause_ms), start).await;
+    }
+    eventually("every worker has stopped", async || {
+        number(&test, "select count(*) from flow.worker w where w.stopped_at is null").await == 0
+            && number(&test, "select count(*) from pg_stat_activity a where a.datname = current_database() and a.application_name = 'flow'").await <= 1
+    })
+    .await;
+}
+
+// L13
+#[tokio::test]
+async fn a_pool_of_the_callers_is_never_closed() {
+    let test = TestDb::new().await;
+    let pool = sqlx::PgPool::connect(test.url()).await.unwrap();
+    let db = Db::from_pool(pool.clone());
+    let worker = Worker::builder(&db).flow(Doer::default()).build().unwrap().start().await.unwrap();
+    Client::new(&db).start::<Doer>(&vec![Deed::Sleep(0)]).await.unwrap().wait().await.unwrap();
+    worker.shutdown().await.unwrap();
+    db.close().await;
+    sqlx::query("select 1").execute(&pool).await.unwrap();
+
+    let own = Db::new(test.url()).unwrap();
+    own.close().await;
+    own.close().await;
+    assert!(Client::new(&own).start::<Doer>(&vec![]).await.is_err());
+}
+
+// L14 L15
+#[tokio::test]
+async fn a_killed_connection_costs_no_attempt() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap();
+    let doer = Arc::new(Doer::default());
+    let worker = Worker::builder(&db).flow(Arc::clone(&doer)).concurrency(5).build().unwrap().start().await.unwrap();
+    let run = Client::new(&db).start::<Doer>(&(0..60).map(|_| Deed::Sleep(50)).collect()).await.unwrap();
+    for _ in 0..8 {
+        tokio::time::sleep(Duration::from_millis(80)).await;
+        sqlx::query("select pg_terminate_backend(a.pid) from pg_stat_activity a where a.datname = current_database() and a.application_name = 'flow'")
+            .execute(test.pool())
+            .await
+            .unwrap();
+    }
+    assert_eq!(run.wait().await.unwrap().act, [1; 60]);
+    assert_eq!(doer.ended.load(Ordering::SeqCst), 60, "no handler ran twice");
+    assert_eq!(number(&test, "select count(*) from flow.attempt_error").await, 0);
+    worker.shutdown().await.unwrap();
+}
+
+// P4 P16
+#[tokio::test]
+async fn another_shape_of_a_deployed_flow_is_refused_in_production() {
+    mod other {
+        use super::*;
+        pub(super) struct Doer;
+        #[flow(input = Vec<u32>)]
+        impl Doer {
+            #[step]
+            async fn act(&self, input: Vec<u32>) -> Result<usize, StepError> {
+                Ok(input.len())
+            }
+        }
+    }
+    let test = TestDb::new().await;
+    sqlx::query("select flow.set_setting('environment', '\"production\"')").execute(test.pool()).await.unwrap();
+    let db = Db::new(test.url()).unwrap();
+    let worker = Worker::builder(&db).flow(Doer::default()).build().unwrap().start().await.unwrap();
+    let refused = Worker::builder(&db).flow(other::Doer).build().unwrap().start().await;
+    let Err(error) = refused else { panic!("a second shape was accepted") };
+    let text = error.to_string();
+    assert!(text.contains("`doer`") && text.contains("kind: stored \"map\", sent \"single\""), "{text}");
+    assert_eq!(number(&test, "select count(*) from flow.worker").await, 1);
+    worker.shutdown().await.unwrap();
+}
+
+// P18
+#[tokio::test]
+async fn a_disabled_worker_drains_and_does_not_start_again() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap();
+    let build = || Worker::builder(&db).flow(Doer::default()).name("packer").build().unwrap();
+    let worker = build().start().await.unwrap();
+    sqlx::query("select flow.disable_worker('packer', 'rolled back')").execute(test.pool()).await.unwrap();
+    worker.stopped().await.unwrap();
+    for _ in 0..5 {
+        let Err(WorkerError::Deploy(error)) = build().start().await else { panic!("a disabled worker started") };
+        assert!(error.to_string().contains("rolled back"), "{error}");
+    }
+    assert_eq!(number(&test, "select count(*) from flow.worker").await, 1);
+    sqlx::query("select flow.enable_worker('packer')").execute(test.pool()).await.unwrap();
+    build().start().await.unwrap().shutdown().await.unwrap();
+}
+
+// Q18 Q19
+#[tokio::test]
+async fn a_corrupt_message_stops_the_worker_and_pauses_the_queue() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap();
+    let worker = Worker::builder(&db).flow(Doer::default()).build().unwrap().start().await.unwrap();
+    sqlx::raw_sql(
+        "insert into pgmq.q_doer (vt, message) values (now(), '{\"secret\": 1}'); select pg_notify('flow_queue', '*')",
+    )
+    .execute(test.pool())
+    .await
+    .unwrap();
+    let error = worker.stopped().await.unwrap_err();
+    assert!(matches!(error, WorkerError::Corrupt(_)));
+    assert!(error.to_string().contains("`flow.resume_queue`") || error.to_string().contains("flow.resume_queue"));
+    assert!(!error.to_string().contains("secret"));
+    assert_eq!(number(&test, "select count(*) from flow.queues q where q.paused_at is not null").await, 1);
+    assert_eq!(number(&test, "select count(*) from flow.worker w where w.stopped_at is null").await, 0);
+}
+
+// P19
+#[tokio::test]
+async fn a_worker_whose_flow_was_deleted_is_gone() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap();
+    let worker = Worker::builder(&db).flow(Doer::default()).poll_interval(Duration::from_millis(50));
+    let worker = worker.build().unwrap().start().await.unwrap();
+    sqlx::query("select flow.delete_flow('doer', true)").execute(test.pool()).await.unwrap();
+    assert!(matches!(worker.stopped().await, Err(WorkerError::Gone(_))));
+}
+
+// W10
+#[tokio::test(flavor = "multi_thread")]
+async fn one_worker_completes_thousands() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap();
+    let doer = Arc::new(Doer::default());
+    let worker = Worker::builder(&db).flow(Arc::clone(&doer)).build().unwrap().start().await.unwrap();
+    let client = Client::new(&db);
+    let many = client.start_many::<Doer>(&vec![vec![Deed::Sleep(0)]; 2_000]).await.unwrap();
+    let large = client.start::<Doer>(&vec![Deed::Sleep(0); 5_000]).await.unwrap();
+    for run in many {
+        assert_eq!(run.wait().await.unwrap().act, [1]);
+    }
+    assert_eq!(large.wait().await.unwrap().act, vec![1; 5_000]);
+    assert_eq!(doer.ended.load(Ordering::SeqCst), 7_000);
+    worker.shutdown().await.unwrap();
+}
+
+#[tokio::test]
+async fn an_option_out_of_range_is_refused_before_any_connection() {
+    let db = Db::new("postgres://nobody@127.0.0.1:1/none").unwrap();
+    let refused = Worker::builder(&db).flow(Slow).lease(Duration::from_millis(10)).build();
+    let Err(error) = refused else { panic!("a lease of 10 ms was accepted") };
+    assert_eq!(error.to_string(), "lease is 10ms; it must be from 1s to 1h");
+}
+
+#[tokio::test]
+async fn an_address_without_a_server_is_named() {
+    let db = Db::new("postgres://me:secret@127.0.0.1:1/none").unwrap();
+    let Err(error) = Worker::builder(&db).flow(Slow).build().unwrap().start().await else { panic!("it started") };
+    let text = error.to_string();
+    assert!(text.contains("127.0.0.1:1/none") && !text.contains("secret"), "{text}");
+}

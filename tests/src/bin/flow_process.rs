@@ -1,0 +1,44 @@
+//! A worker or a client in a process of its own. Tests start several, watch what they print, and kill them.
+//!
+//! `flow_process worker URL LEASE_MS` works until SIGTERM; `flow_process client URL PICK_MS ITEM…` starts one run, waits
+//! for it and prints its output.
+
+use std::{process::ExitCode, time::Duration};
+
+use flow_runtime::prelude::*;
+use flow_tests::flows::{Order, Orders};
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    match run(std::env::args().skip(1).collect()).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run(args: Vec<String>) -> anyhow::Result<()> {
+    match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["worker", url, lease_ms] => {
+            let db = Db::new(url)?;
+            let worker = Worker::builder(&db)
+                .flow(Orders { announce: true })
+                .lease(Duration::from_millis(lease_ms.parse()?))
+                .poll_interval(Duration::from_millis(200))
+                .build()?;
+            println!("starting");
+            Ok(worker.run().await?)
+        }
+        ["client", url, pick_ms, ref items @ ..] => {
+            let client = Client::connect(url).await?;
+            let items = items.iter().map(ToString::to_string).collect();
+            let run = client.start::<Orders>(&Order { items, pick_ms: pick_ms.parse()? }).await?;
+            println!("{}", run.id());
+            println!("{}", run.wait().await?.ship);
+            Ok(())
+        }
+        _ => anyhow::bail!("say what to be: worker URL LEASE_MS, or client URL PICK_MS ITEM…"),
+    }
+}

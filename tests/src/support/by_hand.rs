@@ -1,0 +1,51 @@
+//! What tests do that no worker would: move time, cut, and look.
+
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::{Claim, Engine, Graph, Settle};
+
+impl Engine {
+    /// A migrated database of its own with one flow deployed.
+    pub async fn with(graph: &Graph) -> Self {
+        let engine = Self::new().await;
+        engine.deploy(graph).await;
+        engine
+    }
+
+    /// Ends every running lease now and makes every message visible, as if the time had passed.
+    pub async fn pass_time(&self) {
+        self.run_sql(
+            "update flow.task set lease_until = clock_timestamp() where status = 'started';
+             do $$ declare q text; begin
+                 for q in select name from flow.queue loop
+                     execute format('update pgmq.%I set vt = least(vt, clock_timestamp())', 'q_' || q);
+                 end loop;
+             end $$",
+        )
+        .await;
+    }
+
+    /// Cancels a run; returns its status afterwards.
+    pub async fn cancel(&self, run: Uuid) -> String {
+        sqlx::query_scalar("select flow.cancel_run($1)::text").bind(run).fetch_one(self.pool()).await.unwrap()
+    }
+
+    /// The statuses of a step's tasks with how many there are of each: `3 completed, 1 queued`.
+    pub async fn task_counts(&self, run: Uuid, step: &str) -> String {
+        let query = "select coalesce(string_agg(c.count || ' ' || c.status, ', ' order by c.status), 'none') from (
+                         select count(*), t.status from flow.tasks t where t.run_id = $1 and t.step = $2 group by t.status) c";
+        sqlx::query_scalar(query).bind(run).bind(step).fetch_one(self.pool()).await.unwrap()
+    }
+
+    /// What a run came to: its status and output.
+    pub async fn result(&self, run: Uuid) -> (String, Value) {
+        let row = self.run(run).await;
+        (row["status"].as_str().unwrap_or_default().to_owned(), row["output"].clone())
+    }
+}
+
+/// One settlement a claim, each with the output `output` gives.
+pub fn complete_each(claims: &[Claim], output: impl Fn(&Claim) -> Value) -> Vec<Settle> {
+    claims.iter().map(|claim| claim.complete(output(claim))).collect()
+}

@@ -1,0 +1,19 @@
+// T1
+use flow_runtime::prelude::*;
+
+struct Shop;
+
+#[flow(input = u32)]
+impl Shop {
+    #[step]
+    async fn reserve(&self, input: u32) -> Result<u32, StepError> {
+        Ok(input)
+    }
+
+    #[step]
+    async fn charge(&self, #[from(reserve, other)] found: u32) -> Result<u32, StepError> {
+        Ok(found)
+    }
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+// T14
+use flow_runtime::prelude::*;
+
+struct Shop;
+
+#[flow(input = u32, slug = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")]
+impl Shop {
+    #[step]
+    async fn reserve(&self, input: u32) -> Result<u32, StepError> {
+        Ok(input)
+    }
+}
+
+fn main() {}

@@ -1,0 +1,28 @@
+// T16
+use flow_runtime::prelude::*;
+
+struct Shop;
+
+flow_runtime::with_step_queues!(ShopQueues for Shop);
+
+struct Mill;
+
+#[flow(input = u32)]
+impl Mill {
+    #[step]
+    async fn grind(&self, input: u32) -> Result<u32, StepError> {
+        Ok(input)
+    }
+}
+
+#[flow(input = u32)]
+impl Shop {
+    #[step]
+    async fn reserve(&self, input: u32) -> Result<u32, StepError> {
+        Ok(input)
+    }
+}
+
+fn main() {
+    let _ = ShopQueues::new(Mill);
+}

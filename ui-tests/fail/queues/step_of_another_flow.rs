@@ -1,0 +1,29 @@
+// T16
+use flow_runtime::prelude::*;
+
+struct Shop;
+
+flow_runtime::with_step_queues!(ShopQueues for Shop);
+
+struct Mill;
+
+#[flow(input = u32)]
+impl Mill {
+    #[step]
+    async fn grind(&self, input: u32) -> Result<u32, StepError> {
+        Ok(input)
+    }
+}
+
+#[flow(input = u32)]
+impl Shop {
+    #[step]
+    async fn reserve(&self, input: u32) -> Result<u32, StepError> {
+        Ok(input)
+    }
+}
+
+fn main() {
+    let worker = |db: Db| Worker::builder(&db).step(ShopQueues::new(Shop), MillStep::Grind);
+    let _ = worker;
+}

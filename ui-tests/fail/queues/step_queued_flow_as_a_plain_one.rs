@@ -1,0 +1,19 @@
+// T16
+use flow_runtime::prelude::*;
+
+struct Shop;
+
+flow_runtime::with_step_queues!(ShopQueues for Shop);
+
+#[flow(input = u32)]
+impl Shop {
+    #[step]
+    async fn reserve(&self, input: u32) -> Result<u32, StepError> {
+        Ok(input)
+    }
+}
+
+fn main() {
+    let worker = |db: Db| Worker::builder(&db).flow(ShopQueues::new(Shop));
+    let _ = worker;
+}

@@ -1,0 +1,14 @@
+// T12
+use flow_runtime::prelude::*;
+
+struct Shop;
+
+#[flow(input = u32)]
+impl Shop {
+    #[step]
+    async fn reserve(&self, input: u32) -> Result<u32, u8> {
+        Ok(input)
+    }
+}
+
+fn main() {}

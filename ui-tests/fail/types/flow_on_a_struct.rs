@@ -1,0 +1,7 @@
+// T13
+use flow_runtime::prelude::*;
+
+#[flow(input = u32)]
+struct Shop;
+
+fn main() {}

@@ -1,0 +1,16 @@
+// T24
+use flow_runtime::prelude::*;
+
+struct Shop;
+
+#[flow(input = u32)]
+impl Shop {
+    #[step]
+    async fn reserve(&self, input: u32) -> Result<u32, StepError> {
+        let held = std::rc::Rc::new(input);
+        std::future::ready(()).await;
+        Ok(*held)
+    }
+}
+
+fn main() {}

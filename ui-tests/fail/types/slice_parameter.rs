@@ -1,0 +1,19 @@
+// T26
+use flow_runtime::prelude::*;
+
+struct Shop;
+
+#[flow(input = u32)]
+impl Shop {
+    #[step]
+    async fn reserve(&self, input: u32) -> Result<Vec<u32>, StepError> {
+        Ok(vec![input])
+    }
+
+    #[step]
+    async fn charge(&self, reserve: &[u32]) -> Result<u32, StepError> {
+        Ok(reserve[0])
+    }
+}
+
+fn main() {}

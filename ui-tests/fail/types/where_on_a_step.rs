@@ -1,0 +1,17 @@
+// T26
+use flow_runtime::prelude::*;
+
+struct Shop;
+
+#[flow(input = u32)]
+impl Shop {
+    #[step]
+    async fn reserve(&self, input: u32) -> Result<u32, StepError>
+    where
+        Self: Sized,
+    {
+        Ok(input)
+    }
+}
+
+fn main() {}

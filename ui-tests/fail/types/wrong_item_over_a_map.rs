@@ -1,0 +1,24 @@
+// T9
+use flow_runtime::prelude::*;
+
+struct Shop;
+
+#[flow(input = u32)]
+impl Shop {
+    #[step]
+    async fn reserve(&self, input: u32) -> Result<Vec<u32>, StepError> {
+        Ok(vec![input])
+    }
+
+    #[map(over = reserve)]
+    async fn pick(&self, item: u32) -> Result<u32, StepError> {
+        Ok(item)
+    }
+
+    #[map(over = pick)]
+    async fn pack(&self, item: Vec<u32>) -> Result<u32, StepError> {
+        Ok(item[0])
+    }
+}
+
+fn main() {}
