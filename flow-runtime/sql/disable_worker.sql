@@ -1,4 +1,5 @@
 -- Disable a worker name for good: its workers drain, and one that starts under it is refused until flow.enable_worker.
+-- Locks the name, then the workers by id.
 create or replace function flow.disable_worker(name text, why text) returns void language plpgsql as $$
 declare
     v_workers text[];
@@ -10,7 +11,10 @@ begin
 
     with drained as (
         update flow.worker w set draining_at = clock_timestamp()
-        where w.worker_id = any (v_ids)
+        from (select l.worker_id from flow.worker l
+              where l.name = disable_worker.name and l.stopped_at is null and l.draining_at is null
+              order by l.worker_id for no key update) l
+        where w.worker_id = l.worker_id
         returning w.worker_id
     )
     select array_agg(d.worker_id::text) into v_workers from drained d;

@@ -7,7 +7,7 @@ create or replace function flow.end_runs(
 ) language plpgsql as $$
 begin
     update flow.step_state ss
-    set status = 'failed', error = e.error, ended_at = p_now, started_at = ss.started_at
+    set status = 'failed', error = e.error, ended_at = p_now
     from unnest(p_runs, p_error_steps, p_errors) e(run_id, step_index, error)
     cross join lateral (
         select t.ctid as row_id from flow.step_state t

@@ -26,6 +26,11 @@ begin
     with judged as (
         select i.*, case when i.outcome = 'type_violation' then 'fail' else s.when_exhausted end as mode,
                i.outcome not in ('permanent', 'type_violation') and i.attempt < s.max_attempts as is_retried,
+               -- A task without attempts left that was handed over still carries the error of its last one.
+               coalesce((select e.error from flow.attempt_error e
+                         where i.outcome = 'lease_expired' and e.run_id = i.run_id and e.step_index = i.step_index
+                           and e.task_index = i.task_index and e.attempt = i.attempt
+                           and e.cause <> 'lease_expired'), i.error) as reason,
                coalesce(i.delay_ms, floor(flow.retry_delay(s.base_delay_ms, s.max_delay_ms, i.attempt)
                                           * (1 + random() * 0.1))::bigint) as wait_ms
         from unnest(p_items) i
@@ -44,7 +49,7 @@ begin
         where t.ctid = j.row_id and t.status = 'started'
         returning row(j.ord, j.run_id, j.step_index, j.task_index, j.flow_id, j.attempt, j.message_id,
                       case when j.outcome = 'type_violation' then 'permanent' else j.outcome end,
-                      j.error, j.is_retried, j.wait_ms, j.mode)::flow.failure as failure
+                      j.reason, j.is_retried, j.wait_ms, j.mode)::flow.failure as failure
     )
     select coalesce(array_agg(e.failure), '{}') into v_failures from ended e;
 
@@ -83,6 +88,19 @@ begin
         order by f.run_id, f.step_index, f.task_index
     ) f;
     if cardinality(p_ended) > 0 then
+        -- Each step that failed says so, the run names the lowest one.
+        update flow.step_state ss
+        set status = 'failed', error = e.error, ended_at = p_now
+        from (
+            select distinct on (f.run_id, f.step_index) f.run_id, f.step_index, f.error
+            from unnest(v_failures) f where not f.is_retried and f.mode = 'fail'
+            order by f.run_id, f.step_index, f.task_index
+        ) e
+        cross join lateral (
+            select t.ctid as row_id from flow.step_state t
+            where t.run_id = e.run_id and t.step_index = e.step_index and t.status = 'started' offset 0
+        ) t
+        where ss.ctid = t.row_id;
         p_workers := flow.end_runs(p_ended, 'failed', v_steps, v_errors, p_now);
     end if;
 

@@ -6,12 +6,12 @@ declare
 begin
     select w.flow_id, w.queue_id, q.name, w.steps, w.input_steps,
            case when w.interface < (o.value)::integer then 'upgrade_needed'
-                when w.draining_at is not null then 'draining'
+                when w.draining_at is not null or n.name is not null then 'draining'
                 when q.paused_at is not null then 'paused'
                 else 'ok' end,
            case when w.interface < (o.value)::integer then format(
                     'this program speaks interface %s, the database speaks %s or newer', w.interface, o.value)
-                when w.draining_at is not null then coalesce(n.disabled_why, 'the worker was asked to drain')
+                when w.draining_at is not null or n.name is not null then coalesce(n.disabled_why, 'the worker was asked to drain')
                 else q.paused_why end
     into v
     from flow.worker w

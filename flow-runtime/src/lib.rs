@@ -23,6 +23,7 @@ mod registry;
 mod run_handle;
 mod store;
 mod worker;
+mod worker_set;
 
 pub use args::StepArgs;
 pub use client::{Client, Start};
@@ -47,12 +48,13 @@ pub use handlers::{
 pub use migrate::schema_fingerprint;
 pub use run_handle::{RunHandle, RunProgress, RunStatus, StepOutput, Untyped};
 pub use worker::{NewWorker, RunningWorker, Worker, WorkerBuilder};
+pub use worker_set::{Pool, RunningSet, WorkerSet, WorkerSetBuilder};
 
 /// What most programs need.
 pub mod prelude {
     pub use crate::{
         Client, Db, FailureExt, Flow, FlowList, IntoStepError, RunHandle, StepContext, StepError, StepKey, StepOutput,
-        Worker, flow, map, step,
+        Worker, WorkerSet, flow, map, step,
     };
 }
 

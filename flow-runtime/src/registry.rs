@@ -7,7 +7,7 @@ use flow_core::{definition::FlowDefinition, flow::Flow, step::StepEnum};
 use crate::{
     args::StepArgs,
     context::StepContext,
-    handlers::{Handlers, StepCall},
+    handlers::{Handlers, JsonFlow, StepCall, StepQueued},
 };
 
 /// The handlers of one flow, by step index.
@@ -39,6 +39,20 @@ impl<F: Handlers> DynHandlers for Typed<F> {
     }
 }
 
+impl DynHandlers for JsonFlow {
+    fn takes_input(&self, step: usize) -> bool {
+        self.takes_input(step)
+    }
+
+    fn is_blocking(&self, step: usize) -> bool {
+        self.is_blocking(step)
+    }
+
+    fn call(&self, step: usize, args: StepArgs, ctx: StepContext) -> StepCall {
+        self.call(step, args, ctx)
+    }
+}
+
 /// A flow's definition with its handlers.
 #[derive(Clone)]
 pub(crate) struct Registered {
@@ -54,7 +68,17 @@ impl Registered {
         Self::new(<F as Flow>::definition(), Arc::new(Typed(flow)))
     }
 
-    pub(crate) fn new(definition: FlowDefinition, handlers: Arc<dyn DynHandlers>) -> Self {
+    /// A flow with step queues.
+    pub(crate) fn step_queued<Q: StepQueued>(queues: &Q) -> Self {
+        Self::new(Q::definition(), Arc::new(Typed(Arc::clone(queues.flow()))))
+    }
+
+    /// A flow that was built at run time.
+    pub(crate) fn json(flow: JsonFlow) -> Self {
+        Self::new(flow.definition().clone(), Arc::new(flow))
+    }
+
+    fn new(definition: FlowDefinition, handlers: Arc<dyn DynHandlers>) -> Self {
         let slugs = definition.shape.steps.iter().map(|step| step.slug.as_str().into()).collect();
         Self { definition: Arc::new(definition), handlers, slugs }
     }

@@ -9,6 +9,7 @@ mod start;
 
 use std::{sync::Arc, time::Duration};
 
+use flow_core::{flow::Flow, step::StepEnum};
 use tokio::sync::{Mutex, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -16,9 +17,11 @@ use crate::{
     config::{OnDrift, WorkerConfig},
     db::Db,
     error::{BuildError, WorkerError},
-    handlers::Handlers,
+    handlers::{Handlers, JsonFlow, StepQueued},
     registry::Registered,
 };
+
+pub(crate) use shutdown::Signals;
 
 /// Runs the handlers of a flow: claims tasks of one queue, calls the methods, settles the results.
 ///
@@ -67,12 +70,21 @@ impl Worker {
         }
     }
 
+    pub(crate) fn slug(&self) -> &str {
+        self.flow.slug()
+    }
+
+    /// Whether `other` runs another flow under this one's slug.
+    pub(crate) fn is_other_flow_with_slug_of(&self, other: &Self) -> bool {
+        self.slug().eq_ignore_ascii_case(other.slug()) && self.flow.definition.shape != other.flow.definition.shape
+    }
+
     /// Starts, works until SIGTERM, SIGINT or a fatal error, and shuts down.
     ///
     /// # Errors
     /// Those of [`Worker::start`] and [`RunningWorker::stopped`].
     pub async fn run(self) -> Result<(), WorkerError> {
-        let mut signals = shutdown::Signals::new()?;
+        let mut signals = Signals::new()?;
         let running = self.start().await?;
         tokio::select! {
             () = signals.received() => {
@@ -87,9 +99,31 @@ impl Worker {
 impl NewWorker {
     /// The plain flow whose steps this worker runs, all on the flow's own queue. An `Arc` of a flow is one too.
     pub fn flow<F: Handlers>(self, flow: F) -> WorkerBuilder {
-        let flow = Registered::typed(Arc::new(flow));
+        self.plain(Registered::typed(Arc::new(flow)))
+    }
+
+    /// The flow built at run time whose steps this worker runs, all on the flow's own queue.
+    pub fn json(self, flow: JsonFlow) -> WorkerBuilder {
+        self.plain(Registered::json(flow))
+    }
+
+    /// The one step that this worker runs, of a flow with step queues, on that step's queue.
+    pub fn step<Q: StepQueued>(self, queues: Q, step: <Q::Flow as Flow>::Step) -> WorkerBuilder {
+        self.step_of(&queues, step)
+    }
+
+    pub(crate) fn step_of<Q: StepQueued>(self, queues: &Q, step: <Q::Flow as Flow>::Step) -> WorkerBuilder {
+        let flow = Registered::step_queued(queues);
+        self.worker(flow, vec![step.index()], Q::QUEUES[step.index()].to_owned())
+    }
+
+    fn plain(self, flow: Registered) -> WorkerBuilder {
         let steps = (0..flow.definition.shape.steps.len()).collect();
         let queue = flow.slug().to_ascii_lowercase();
+        self.worker(flow, steps, queue)
+    }
+
+    fn worker(self, flow: Registered, steps: Vec<usize>, queue: String) -> WorkerBuilder {
         WorkerBuilder { worker: Worker { db: self.db, flow, steps, queue, config: WorkerConfig::default() } }
     }
 }

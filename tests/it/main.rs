@@ -5,10 +5,12 @@
 mod claim;
 mod client;
 mod embedded;
-mod process;
+mod failure;
 mod map;
+mod process;
 mod settle;
 mod start;
 mod support;
 mod tidy;
 mod worker;
+mod worker_set;

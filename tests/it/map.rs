@@ -29,7 +29,11 @@ async fn task_count(engine: &Engine, run: Uuid, step: &str) -> Value {
 // M1
 #[tokio::test]
 async fn a_map_has_one_task_an_element() {
-    let graph = Graph::new("sizes").single("src", &[]).map("one", "input", &[]).map("two", "input", &[]).map("three", "src", &[]);
+    let graph = Graph::new("sizes").single("src", &[]).map("one", "input", &[]).map("two", "input", &[]).map(
+        "three",
+        "src",
+        &[],
+    );
     let engine = Engine::with(&graph).await;
     let worker = engine.worker(&graph).await;
     for count in [1, 3, 100, 1000, 10_000] {
@@ -79,11 +83,17 @@ async fn a_dependent_map_is_unknown_until_its_source_ends() {
     let worker = engine.worker(&graph).await;
     let claims = worker.claim(4).await;
     for (ended, claim) in claims.iter().enumerate() {
-        assert_eq!((task_count(&engine, run, "m1").await, engine.task_counts(run, "m1").await), (Value::Null, "none".to_owned()));
+        assert_eq!(
+            (task_count(&engine, run, "m1").await, engine.task_counts(run, "m1").await),
+            (Value::Null, "none".to_owned())
+        );
         assert_eq!(engine.step(run, "m0").await["remaining_tasks"], 4 - ended);
         worker.accept(claim.complete(1)).await;
     }
-    assert_eq!((task_count(&engine, run, "m1").await, engine.task_counts(run, "m1").await), (json!(4), "4 queued".to_owned()));
+    assert_eq!(
+        (task_count(&engine, run, "m1").await, engine.task_counts(run, "m1").await),
+        (json!(4), "4 queued".to_owned())
+    );
 }
 
 // M4
@@ -265,11 +275,11 @@ async fn a_map_over_a_skipped_source_is_empty() {
 // M14
 #[tokio::test]
 async fn a_map_waits_for_its_further_dependency() {
-    let graph = Graph::new("waits")
-        .single("src", &[])
-        .single("extra", &[])
-        .with("when_exhausted", "skip")
-        .map("each", "src", &["extra"]);
+    let graph = Graph::new("waits").single("src", &[]).single("extra", &[]).with("when_exhausted", "skip").map(
+        "each",
+        "src",
+        &["extra"],
+    );
     let engine = Engine::with(&graph).await;
     let worker = engine.worker(&graph).await;
     for ends_well in [true, false] {
@@ -319,7 +329,10 @@ async fn a_task_that_fails_for_good_fails_its_map_and_run() {
     assert_eq!(engine.task_counts(run, "each").await, "1 completed, 1 failed, 3 cancelled");
     assert_eq!(engine.messages().await, 0);
     let row = engine.run(run).await;
-    assert_eq!((&row["status"], &row["error"], &row["error_step"]), (&json!("failed"), &json!("broken"), &json!("each")));
+    assert_eq!(
+        (&row["status"], &row["error"], &row["error_step"]),
+        (&json!("failed"), &json!("broken"), &json!("each"))
+    );
     assert_eq!(engine.step(run, "each").await["error"], "broken");
 }
 
@@ -329,16 +342,23 @@ async fn a_source_that_returns_no_array_is_a_type_violation() {
     let graph = spread();
     let engine = Engine::with(&graph).await;
     let worker = engine.worker(&graph).await;
-    for (output, kind) in
-        [(json!({}), "object"), (json!("s"), "string"), (json!(1), "number"), (json!(true), "boolean"), (json!(null), "null")]
-    {
+    for (output, kind) in [
+        (json!({}), "object"),
+        (json!("s"), "string"),
+        (json!(1), "number"),
+        (json!(true), "boolean"),
+        (json!(null), "null"),
+    ] {
         let run = engine.start("spread", 0).await;
         complete_source(&worker, output).await;
         assert_eq!(engine.steps(run).await, "src=failed each=cancelled last=cancelled");
         assert_eq!(engine.tasks(run).await, "src.0=failed/1");
         let row = engine.run(run).await;
         let text = format!("step \"src\" must return an array, because map \"each\" runs over it; it returned {kind}");
-        assert_eq!((&row["status"], &row["error"], &row["error_step"]), (&json!("failed"), &json!(text), &json!("src")));
+        assert_eq!(
+            (&row["status"], &row["error"], &row["error_step"]),
+            (&json!("failed"), &json!(text), &json!("src"))
+        );
         assert_eq!(engine.step(run, "src").await["error"], text);
     }
 }
@@ -359,7 +379,10 @@ async fn a_type_violation_is_final_and_ends_the_whole_run() {
     let source = claims.iter().find(|claim| claim.step == 0).unwrap();
     worker.accept(source.complete("no list")).await;
     assert_eq!(engine.steps(run).await, "src=failed each=cancelled others=cancelled");
-    assert_eq!((task_count(&engine, run, "each").await, engine.task_counts(run, "each").await), (Value::Null, "none".to_owned()));
+    assert_eq!(
+        (task_count(&engine, run, "each").await, engine.task_counts(run, "each").await),
+        (Value::Null, "none".to_owned())
+    );
     assert_eq!(engine.task_counts(run, "others").await, "3 cancelled");
     assert_eq!(engine.messages().await, 0);
     assert_eq!(engine.words("select e.cause::text from flow.attempt_error e").await, "permanent");

@@ -17,7 +17,8 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
 ];
 
 /// The parts of flow-runtime that may name the database driver.
-const MAY_NAME_SQLX: &[&str] = &["store", "migrate", "notify", "client", "embedded", "db", "error", "run_handle", "worker"];
+const MAY_NAME_SQLX: &[&str] =
+    &["store", "migrate", "notify", "client", "embedded", "db", "error", "run_handle", "worker"];
 
 /// Files over 400 lines, each with its reason.
 const LONG_FILES: &[(&str, &str)] = &[];
@@ -72,7 +73,11 @@ fn every_sql_file_is_loaded_and_opens_with_its_header() {
         let text = fs::read_to_string(path).unwrap();
         assert!(text.starts_with("-- "), "{} does not open with a comment that says what it does", name(path));
         let stem = path.file_stem().unwrap().to_string_lossy();
-        assert!(loader.contains(&format!("\"{stem}\"")) || loader.contains(&format!("{stem}.sql")), "{} is not loaded", name(path));
+        assert!(
+            loader.contains(&format!("\"{stem}\"")) || loader.contains(&format!("{stem}.sql")),
+            "{} is not loaded",
+            name(path)
+        );
     }
     for path in functions {
         let text = fs::read_to_string(&path).unwrap();
@@ -86,7 +91,8 @@ fn the_drivers_name_stands_in_few_places() {
     let source = root().join("flow-runtime/src");
     for path in files(&source, ".rs") {
         let text = fs::read_to_string(&path).unwrap();
-        let part = path.strip_prefix(&source).unwrap().components().next().unwrap().as_os_str().to_string_lossy().into_owned();
+        let part =
+            path.strip_prefix(&source).unwrap().components().next().unwrap().as_os_str().to_string_lossy().into_owned();
         let part = part.trim_end_matches(".rs");
         assert!(!text.contains("sqlx") || MAY_NAME_SQLX.contains(&part), "{} names sqlx", name(&path));
     }

@@ -5,7 +5,7 @@ struct Shop;
 
 #[flow(input = u32)]
 impl Shop {
-    #[step(slug = "1a")]
+    #[step(slug = "9")]
     async fn reserve(&self, input: u32) -> Result<u32, StepError> {
         Ok(input)
     }

@@ -10,7 +10,7 @@ impl Shop {
         Ok(input)
     }
 
-    #[cfg(feature = "charging")]
+    #[cfg(test)]
     #[step]
     async fn charge(&self, input: u32) -> Result<u32, StepError> {
         Ok(input)

@@ -3,6 +3,10 @@ use flow_runtime::prelude::*;
 
 struct Shop;
 
+fn pool<Q: flow_runtime::StepQueued>(queues: Q, step: <Q::Flow as Flow>::Step) {
+    let _ = (queues, step);
+}
+
 #[flow(input = u32)]
 impl Shop {
     #[step]
@@ -12,6 +16,5 @@ impl Shop {
 }
 
 fn main() {
-    let worker = |db: Db| Worker::builder(&db).step(Shop, ShopStep::Reserve);
-    let _ = worker;
+    pool(Shop, ShopStep::Reserve);
 }

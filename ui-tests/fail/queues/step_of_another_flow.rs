@@ -15,6 +15,10 @@ impl Mill {
     }
 }
 
+fn pool<Q: flow_runtime::StepQueued>(queues: Q, step: <Q::Flow as Flow>::Step) {
+    let _ = (queues, step);
+}
+
 #[flow(input = u32)]
 impl Shop {
     #[step]
@@ -24,6 +28,5 @@ impl Shop {
 }
 
 fn main() {
-    let worker = |db: Db| Worker::builder(&db).step(ShopQueues::new(Shop), MillStep::Grind);
-    let _ = worker;
+    pool(ShopQueues::new(Shop), MillStep::Grind);
 }

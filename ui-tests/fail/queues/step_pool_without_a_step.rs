@@ -5,6 +5,10 @@ struct Shop;
 
 flow_runtime::with_step_queues!(ShopQueues for Shop);
 
+fn pool<Q: flow_runtime::StepQueued>(queues: Q, step: <Q::Flow as Flow>::Step) {
+    let _ = (queues, step);
+}
+
 #[flow(input = u32)]
 impl Shop {
     #[step]
@@ -14,6 +18,5 @@ impl Shop {
 }
 
 fn main() {
-    let worker = |db: Db| Worker::builder(&db).step(ShopQueues::new(Shop));
-    let _ = worker;
+    pool(ShopQueues::new(Shop));
 }
