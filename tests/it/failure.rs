@@ -12,7 +12,12 @@ fn one_step() -> Graph {
 
 /// A step that fails for good, as `mode` says, before `b`, `c` behind `b`, and `d` beside them.
 fn before_two(mode: &str) -> Graph {
-    Graph::new("before").single("a", &[]).with("when_exhausted", mode).single("b", &["a"]).single("c", &["b"]).single("d", &[])
+    Graph::new("before")
+        .single("a", &[])
+        .with("when_exhausted", mode)
+        .single("b", &["a"])
+        .single("c", &["b"])
+        .single("d", &[])
 }
 
 /// Fails the task of step `step` for good; the others that were claimed with it stay started.
@@ -46,7 +51,10 @@ async fn a_failure_with_attempts_left_queues_the_task_again() {
     assert_eq!(engine.tasks(run).await, "a.0=queued/1");
     let cleared = "select t.worker_id is null and t.started_at is null and t.lease_until is null from flow.task t";
     assert!(engine.value::<bool>(cleared).await);
-    assert_eq!(engine.words("select concat_ws('/', e.attempt, e.cause, e.error) from flow.attempt_error e").await, "1/error/boom");
+    assert_eq!(
+        engine.words("select concat_ws('/', e.attempt, e.cause, e.error) from flow.attempt_error e").await,
+        "1/error/boom"
+    );
     assert!((1000..=1100).contains(&hidden_ms(&engine, 1).await));
     assert_eq!(worker.claim(10).await, []);
 }
@@ -196,7 +204,10 @@ async fn a_failed_step_fails_its_run_and_cancels_the_rest() {
         engine.steps(run).await,
         "done=completed skipped=skipped:condition_unmet broken=failed m=cancelled held=cancelled later=cancelled"
     );
-    assert_eq!(engine.tasks(run).await, "done.0=completed/1 broken.0=failed/1 m.0=cancelled/0 m.1=cancelled/0 held.0=cancelled/1");
+    assert_eq!(
+        engine.tasks(run).await,
+        "done.0=completed/1 broken.0=failed/1 m.0=cancelled/0 m.1=cancelled/0 held.0=cancelled/1"
+    );
     let row = engine.run(run).await;
     assert_eq!((&row["error"], &row["error_step"]), (&json!("the cause"), &json!("broken")));
     assert_eq!(engine.step(run, "broken").await["error"], "the cause");
@@ -277,7 +288,12 @@ async fn siblings_that_fail_in_one_call_skip_their_step_once() {
     let run = engine.start("mapped", json!([0, 1, 2, 3])).await;
     let worker = engine.worker(&graph).await;
     let claims = worker.claim(4).await;
-    let settlements = [claims[2].fail_for_good("two"), claims[0].complete(0), claims[1].fail_for_good("one"), claims[3].fail("again")];
+    let settlements = [
+        claims[2].fail_for_good("two"),
+        claims[0].complete(0),
+        claims[1].fail_for_good("one"),
+        claims[3].fail("again"),
+    ];
     assert_eq!(worker.settle(&settlements).await, ["accepted"; 4]);
     assert_eq!(engine.steps(run).await, "m=skipped:handler_failed last=started");
     assert_eq!(engine.step(run, "m").await["error"], "one");
@@ -289,13 +305,15 @@ async fn siblings_that_fail_in_one_call_skip_their_step_once() {
 // F17
 #[tokio::test]
 async fn a_skip_counts_as_an_end_for_the_dependents() {
-    let graph = Graph::new("diamond").single("a", &[]).with("when_exhausted", "skip").single("b", &["a"]).single("c", &["a"]);
+    let graph =
+        Graph::new("diamond").single("a", &[]).with("when_exhausted", "skip").single("b", &["a"]).single("c", &["a"]);
     let engine = Engine::with(&graph).await;
     let run = engine.start("diamond", 1).await;
     break_step(&engine.worker(&graph).await, 0).await;
     assert_eq!(engine.steps(run).await, "a=skipped:handler_failed b=started c=started");
 
-    let graph = Graph::new("join").single("a", &[]).with("when_exhausted", "skip").single("b", &[]).single("c", &["a", "b"]);
+    let graph =
+        Graph::new("join").single("a", &[]).with("when_exhausted", "skip").single("b", &[]).single("c", &["a", "b"]);
     let engine = Engine::with(&graph).await;
     let run = engine.start("join", 1).await;
     assert_eq!(engine.step(run, "c").await["remaining_deps"], 2);

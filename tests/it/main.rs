@@ -5,8 +5,10 @@
 mod claim;
 mod client;
 mod embedded;
+mod condition;
 mod failure;
 mod map;
+mod migrate;
 mod process;
 mod settle;
 mod start;

@@ -58,33 +58,26 @@ fn check_slugs(flow: &Flow, diag: &mut Diag) {
 }
 
 fn check_variants(flow: &Flow, diag: &mut Diag) {
-    let mut seen: HashMap<String, &Step> = HashMap::new();
-    for step in &flow.steps {
-        let variant = step.variant.to_string();
-        if variant == "Self" {
+    for (place, step) in flow.steps.iter().enumerate() {
+        if step.variant == "Self" {
             let text = format!(
                 "method `{}` gives the variant `Self`, which is no name; say another with `variant = Name`",
                 step.method_name()
             );
             diag.at(&step.method, text);
         }
-        match seen.get(&step.key.to_string()) {
-            Some(first) if first.method == step.method => {}
-            Some(first) => {
-                let text = if first.variant == step.variant {
-                    format!("both give the variant `{variant}`")
-                } else {
-                    format!("both give the key `{}`", step.key)
-                };
-                let [first, second] = [first, step].map(Step::method_name);
-                diag.at(
-                    &step.method,
-                    format!("methods `{first}` and `{second}` {text}; say another with `variant = Name`"),
-                );
-            }
-            None => {
-                seen.insert(step.key.to_string(), step);
-            }
+        // rustc reports two methods of one name.
+        let earlier = || flow.steps[..place].iter().filter(|first| first.method != step.method);
+        if let Some(first) = earlier().find(|first| first.variant == step.variant) {
+            report_same(first, step, &format!("variant `{}`", step.variant), diag);
+        } else if let Some(first) = earlier().find(|first| first.key == step.key) {
+            report_same(first, step, &format!("key `{}`", step.key), diag);
         }
     }
+}
+
+fn report_same(first: &Step, second: &Step, name: &str, diag: &mut Diag) {
+    let [before, here] = [first, second].map(Step::method_name);
+    let text = format!("methods `{before}` and `{here}` both give the {name}; say another with `variant = Name`");
+    diag.at(&second.method, text);
 }

@@ -17,7 +17,7 @@ impl Shop {
 
     #[step]
     async fn ship(&self, charge: &str) -> Result<u32, StepError> {
-        Ok(1)
+        Ok(charge.len() as u32)
     }
 
     #[step]

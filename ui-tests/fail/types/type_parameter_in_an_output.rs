@@ -7,7 +7,7 @@ struct Shop<T>(T);
 impl<T: Send + Sync + 'static> Shop<T> {
     #[step]
     async fn reserve(&self, input: u32) -> Result<T, StepError> {
-        Err("none".into())
+        Err(input.to_string().into())
     }
 }
 

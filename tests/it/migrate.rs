@@ -1,0 +1,181 @@
+//! Migrating: once, by whoever comes first; never backwards; never in a managed database.
+
+use std::time::Duration;
+
+use flow_runtime::{
+    error::{DbError, MigrateError},
+    prelude::*,
+};
+use flow_tests::{
+    flows::Orders,
+    support::{Engine, Graph, TestDb},
+};
+
+/// An empty database: the template's schemas are dropped.
+async fn empty() -> TestDb {
+    let test = TestDb::new().await;
+    sqlx::raw_sql("drop schema flow cascade; drop schema pgmq cascade").execute(test.pool()).await.unwrap();
+    test
+}
+
+async fn text(test: &TestDb, query: &'static str) -> String {
+    sqlx::query_scalar(query).fetch_one(test.pool()).await.unwrap()
+}
+
+/// What a migration would change: when each was applied, and the transaction that wrote each function's row.
+const APPLIED: &str = "select (select string_agg(m.version || ' ' || m.applied_at, ',') from flow.migration m)
+                       || (select string_agg(f.name || f.xmin, ',' order by f.name) from flow.sql_function f)";
+
+// P17
+#[tokio::test(flavor = "multi_thread")]
+async fn ten_processes_migrate_an_empty_database_once() {
+    let test = empty().await;
+    // A `Db` each has connections of its own, as a process has.
+    let migrations = (0..10).map(|_| {
+        let db = Db::new(test.url()).unwrap();
+        tokio::spawn(async move { db.migrate().await })
+    });
+    for migration in migrations.collect::<Vec<_>>() {
+        migration.await.unwrap().unwrap();
+    }
+    let applied = text(&test, APPLIED).await;
+    Db::new(test.url()).unwrap().migrate().await.unwrap();
+    assert_eq!(text(&test, APPLIED).await, applied, "a second migration wrote something");
+}
+
+#[tokio::test]
+async fn a_changed_function_is_made_anew() {
+    let test = TestDb::new().await;
+    sqlx::raw_sql(
+        "drop function flow.uuid_v7(); update flow.sql_function set checksum = 'another' where name = 'uuid_v7'",
+    )
+    .execute(test.pool())
+    .await
+    .unwrap();
+    Db::new(test.url()).unwrap().migrate().await.unwrap();
+    assert_eq!(text(&test, "select flow.uuid_v7()::text").await.len(), 36);
+}
+
+#[tokio::test]
+async fn a_migration_that_was_applied_with_another_text_is_refused() {
+    let test = TestDb::new().await;
+    sqlx::raw_sql("update flow.migration set checksum = 'x'; update flow.sql_function set checksum = 'x'")
+        .execute(test.pool())
+        .await
+        .unwrap();
+    let error = Db::new(test.url()).unwrap().migrate().await.unwrap_err();
+    assert!(matches!(error, MigrateError::Changed { version: 1 }), "{error:?}");
+    assert_eq!(text(&test, "select min(f.checksum) from flow.sql_function f").await, "x", "nothing was half applied");
+}
+
+// P26
+#[tokio::test]
+async fn a_newer_schema_is_left_alone_and_refused_when_it_no_longer_speaks_our_interface() {
+    let test = TestDb::new().await;
+    sqlx::raw_sql("insert into flow.migration (version, checksum) values (999, 'of a newer program')")
+        .execute(test.pool())
+        .await
+        .unwrap();
+    sqlx::raw_sql("update flow.sql_function set checksum = 'newer'").execute(test.pool()).await.unwrap();
+    let db = Db::new(test.url()).unwrap();
+    db.migrate().await.unwrap();
+    assert_eq!(text(&test, "select min(f.checksum) from flow.sql_function f").await, "newer");
+    let worker = Worker::builder(&db).flow(Orders { announce: false }).build().unwrap().start().await.unwrap();
+
+    sqlx::raw_sql("update flow.setting set value = '7' where name in ('interface', 'oldest_interface')")
+        .execute(test.pool())
+        .await
+        .unwrap();
+    sqlx::raw_sql("select pg_notify('flow_queue', '*')").execute(test.pool()).await.unwrap();
+    let error = worker.stopped().await.unwrap_err().to_string();
+    assert!(error.contains("interface 1") && error.contains('7'), "{error}");
+    for error in [db.migrate().await.unwrap_err(), db.ready(None).await.unwrap_err()] {
+        assert!(matches!(error, MigrateError::TooNew { ours: 1, oldest: 7, newest: 7 }), "{error:?}");
+        assert!(error.to_string().contains("build the program with a newer flow"), "{error}");
+    }
+}
+
+// P22
+#[tokio::test]
+async fn a_managed_worker_needs_no_right_to_make_anything() {
+    let test = TestDb::new().await;
+    let graph_of_nothing = Graph::new("unused").single("a", &[]);
+    let db = Db::new(test.url()).unwrap();
+    // Deployed once by somebody with all rights.
+    Worker::builder(&db)
+        .flow(Orders { announce: false })
+        .build()
+        .unwrap()
+        .start()
+        .await
+        .unwrap()
+        .shutdown()
+        .await
+        .unwrap();
+
+    let role = format!("worker_{}", uuid::Uuid::now_v7().simple());
+    let grants = format!(
+        "create role {role} login password 'p';
+         grant usage on schema flow, pgmq to {role};
+         grant select, insert, update, delete on all tables in schema flow, pgmq to {role};
+         grant usage on all sequences in schema flow, pgmq to {role};
+         grant execute on all functions in schema flow, pgmq to {role};"
+    );
+    sqlx::raw_sql(sqlx::AssertSqlSafe(grants)).execute(test.pool()).await.unwrap();
+    let (_, rest) = test.url().split_once('@').unwrap();
+    let limited = format!("postgres://{role}:p@{rest}");
+    let db = Db::new(&limited).unwrap().managed(true);
+    let worker = Worker::builder(&db).flow(Orders { announce: false }).build().unwrap().start().await.unwrap();
+    let order = flow_tests::flows::Order { items: vec!["tea".into()], pick_ms: 0 };
+    let run = Client::new(&db).start::<Orders>(&order).await.unwrap();
+    assert_eq!(run.wait().await.unwrap().ship, "0:TEA");
+    worker.shutdown().await.unwrap();
+
+    // What it may not do is refused in words that say why.
+    let refused = sqlx::query("select flow.deploy($1)")
+        .bind(graph_of_nothing.definition())
+        .execute(&sqlx::PgPool::connect(&limited).await.unwrap())
+        .await
+        .unwrap_err();
+    assert_eq!(refused.as_database_error().unwrap().code().unwrap(), "42501");
+    db.close().await;
+    let clean = format!("drop owned by {role}; drop role {role}");
+    sqlx::raw_sql(sqlx::AssertSqlSafe(clean)).execute(test.pool()).await.unwrap();
+}
+
+// P24
+#[tokio::test]
+async fn a_failed_first_try_is_not_remembered() {
+    let test = empty().await;
+    let db = Db::new(test.url()).unwrap().managed(true);
+    let error = db.ready(None).await.unwrap_err();
+    assert!(matches!(error, MigrateError::Db(DbError::NotMigrated(_))), "{error:?}");
+    let _ = tokio::time::timeout(Duration::from_millis(1), db.ready(None)).await;
+    Db::new(test.url()).unwrap().migrate().await.unwrap();
+    db.ready(None).await.unwrap();
+}
+
+// P25
+#[tokio::test]
+async fn ready_gives_up_on_a_server_that_never_answers() {
+    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("postgres://me@{}/none", silent.local_addr().unwrap());
+    let error = tokio::time::timeout(Duration::from_secs(100), Db::new(&url).unwrap().ready(None)).await.unwrap();
+    assert!(matches!(error, Err(MigrateError::Db(DbError::Unreachable { .. } | DbError::Other(_)))), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_wrong_password_is_told_apart() {
+    let test = TestDb::new().await;
+    let (_, rest) = test.url().split_once('@').unwrap();
+    let error = Client::connect(&format!("postgres://postgres:wrong@{rest}")).await.unwrap_err();
+    assert!(matches!(error, DbError::WrongPassword { .. }), "{error:?}");
+    assert!(!error.to_string().contains("wrong"), "{error}");
+}
+
+#[tokio::test]
+async fn the_view_of_an_engine_without_flows_is_empty() {
+    let engine = Engine::new().await;
+    assert_eq!(engine.words("select r.flow from flow.runs r").await, "");
+    assert_eq!(engine.messages().await, 0);
+}
