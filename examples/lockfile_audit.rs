@@ -106,7 +106,7 @@ async fn audit(options: &Options) -> anyhow::Result<()> {
 
     let began_at = Instant::now();
     let run = Client::new(&db).start::<LockfileAudit>(&request).await?;
-    let report = progress::wait(&run).await?.report;
+    let report = progress::wait(&run, run.wait()).await?.report;
     let seconds = began_at.elapsed().as_secs_f64();
     let done = run.status().await?;
     worker.shutdown().await?;

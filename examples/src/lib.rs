@@ -2,3 +2,4 @@
 
 pub mod lockfile_audit;
 pub mod progress;
+pub mod wfformat;

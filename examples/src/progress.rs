@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use flow_runtime::{Flow, RunHandle, error::RunError};
+use flow_runtime::RunHandle;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tracing_subscriber::EnvFilter;
 
@@ -21,17 +21,15 @@ pub fn show_log() {
     log.without_time().with_target(false).init();
 }
 
-/// Waits for a run and shows its steps and tasks meanwhile, where there is a terminal.
-///
-/// # Errors
-/// What the run ended with, when it did not complete.
-pub async fn wait<F: Flow>(run: &RunHandle<F>) -> Result<F::Output, RunError> {
+/// Waits for `ended`, which is what a run ends with, and shows the run's steps and tasks meanwhile, where there is a
+/// terminal.
+pub async fn wait<F, T>(run: &RunHandle<F>, ended: impl Future<Output = T>) -> T {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos} of {len} tasks, {msg}") {
         bar.set_style(style);
     }
     let ended = tokio::select! {
-        ended = run.wait() => ended,
+        ended = ended => ended,
         never = show(run, &bar) => match never {},
     };
     bar.finish_and_clear();

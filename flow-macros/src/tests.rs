@@ -1,5 +1,7 @@
 //! Snapshots of whole expansions, pretty-printed.
 
+mod graphs;
+
 use proc_macro2::TokenStream;
 use quote::quote;
 
@@ -33,6 +35,40 @@ fn a_flow_with_every_kind_of_parameter_expands() {
                 }
 
                 fn helper(&self) {}
+            }
+        },
+    );
+    insta::assert_snapshot!(expansion);
+}
+
+#[test]
+fn a_generic_flow_expands() {
+    let expansion = expansion_of(
+        quote!(input = u32, crate = engine),
+        quote! {
+            impl<P: Payments> Checkout<P>
+            where
+                P: Clone,
+            {
+                #[step(when_exhausted = skip, schema = any)]
+                async fn charge(&self, input: u32) -> anyhow::Result<Receipt> { todo!() }
+            }
+        },
+    );
+    insta::assert_snapshot!(expansion);
+}
+
+#[test]
+fn a_flow_whose_names_collide_keeps_the_first() {
+    let expansion = expansion_of(
+        quote!(input = u32),
+        quote! {
+            impl Shop {
+                #[step]
+                async fn step_2(&self, input: u32) -> Result<u32, StepError> { todo!() }
+
+                #[step]
+                async fn step2(&self, step_2: &str) -> Result<&u8, StepError> { todo!() }
             }
         },
     );

@@ -8,21 +8,19 @@ fn never() -> Value {
     json!({"never": true})
 }
 
-/// How the only step of a flow comes out for an input.
-async fn outcome(graph: &Graph, input: &Value) -> String {
-    let engine = Engine::with(graph).await;
+/// How the steps of a flow come out for an input, once it has started. Another flow of that slug makes way.
+async fn outcome(engine: &Engine, graph: &Graph, input: &Value) -> String {
+    engine.deploy(graph).await;
     let run = engine.start(graph.slug(), input.clone()).await;
     engine.steps(run).await
 }
 
-/// The status of step `a` under one condition, for each input: `ran` or `unmet`.
-async fn tested(field: &str, pattern: Value, inputs: &[Value]) -> Vec<&'static str> {
+/// What a root step does under one condition, for each input: `ran` or `unmet`.
+async fn tested(engine: &Engine, field: &str, pattern: Value, inputs: &[Value]) -> Vec<&'static str> {
     let graph = Graph::new("tested").single("a", &[]).with(field, pattern);
-    let engine = Engine::with(&graph).await;
     let mut seen = Vec::new();
     for input in inputs {
-        let run = engine.start("tested", input.clone()).await;
-        seen.push(match engine.steps(run).await.as_str() {
+        seen.push(match outcome(engine, &graph, input).await.as_str() {
             "a=started" => "ran",
             "a=skipped:condition_unmet" => "unmet",
             other => panic!("{other}"),
@@ -99,6 +97,7 @@ async fn unmet_with_skip_cascade_skips_what_is_behind() {
 // X5
 #[tokio::test]
 async fn run_unless_applies_when_unmet_when_its_pattern_is_there() {
+    let engine = Engine::new().await;
     for (mode, expected) in [
         ("skip", "a=skipped:condition_unmet b=started"),
         ("skip_cascade", "a=skipped:condition_unmet b=skipped:dependency_skipped"),
@@ -109,14 +108,15 @@ async fn run_unless_applies_when_unmet_when_its_pattern_is_there() {
             .with("run_unless", json!({"dry": true}))
             .with("when_unmet", mode)
             .single("b", &["a"]);
-        assert_eq!(outcome(&graph, &json!({"dry": false})).await, "a=started b=created");
-        assert_eq!(outcome(&graph, &json!({"dry": true, "n": 1})).await, expected);
+        assert_eq!(outcome(&engine, &graph, &json!({"dry": false})).await, "a=started b=created");
+        assert_eq!(outcome(&engine, &graph, &json!({"dry": true, "n": 1})).await, expected);
     }
 }
 
 // X5
 #[tokio::test]
 async fn with_both_conditions_a_step_runs_in_one_of_four_cases() {
+    let engine = Engine::new().await;
     let graph = Graph::new("both").single("a", &[]).with("run_if", json!({"x": 1})).with("run_unless", json!({"y": 1}));
     for (input, expected) in [
         (json!({"x": 1}), "a=started"),
@@ -124,13 +124,14 @@ async fn with_both_conditions_a_step_runs_in_one_of_four_cases() {
         (json!({"y": 1}), "a=skipped:condition_unmet"),
         (json!({}), "a=skipped:condition_unmet"),
     ] {
-        assert_eq!(outcome(&graph, &input).await, expected, "{input}");
+        assert_eq!(outcome(&engine, &graph, &input).await, expected, "{input}");
     }
 }
 
 // X6
 #[tokio::test]
 async fn of_two_opposite_conditions_exactly_one_is_met() {
+    let engine = Engine::new().await;
     let pattern = json!({"kind": "a"});
     let graph = Graph::new("either").single("yes", &[]).with("run_if", pattern.clone()).single("no", &[]).with("run_unless", pattern);
     for (input, expected) in [
@@ -139,39 +140,41 @@ async fn of_two_opposite_conditions_exactly_one_is_met() {
         (json!({}), "yes=skipped:condition_unmet no=started"),
         (json!(null), "yes=skipped:condition_unmet no=started"),
     ] {
-        assert_eq!(outcome(&graph, &input).await, expected, "{input}");
+        assert_eq!(outcome(&engine, &graph, &input).await, expected, "{input}");
     }
 }
 
 // X7
 #[tokio::test]
 async fn patterns_are_contained_as_postgres_contains_json() {
+    let engine = Engine::new().await;
     let (ran, unmet) = ("ran", "unmet");
     let inputs = [json!({"gift": true, "n": 1}), json!({}), json!({"gift": 1}), json!({"gift": null})];
-    assert_eq!(tested("run_if", json!({"gift": true}), &inputs).await, [ran, unmet, unmet, unmet]);
+    assert_eq!(tested(&engine, "run_if", json!({"gift": true}), &inputs).await, [ran, unmet, unmet, unmet]);
     let inputs = [json!({}), json!({"a": 1}), json!([]), json!(1)];
-    assert_eq!(tested("run_if", json!({}), &inputs).await, [ran, ran, unmet, unmet]);
+    assert_eq!(tested(&engine, "run_if", json!({}), &inputs).await, [ran, ran, unmet, unmet]);
     let inputs = [json!([]), json!([1]), json!({}), json!("")];
-    assert_eq!(tested("run_if", json!([]), &inputs).await, [ran, ran, unmet, unmet]);
+    assert_eq!(tested(&engine, "run_if", json!([]), &inputs).await, [ran, ran, unmet, unmet]);
     let inputs = [json!([2, 3, 1]), json!([1, 2]), json!([3]), json!([2]), json!(1)];
-    assert_eq!(tested("run_if", json!([1, 2]), &inputs).await, [ran, ran, unmet, unmet, unmet]);
+    assert_eq!(tested(&engine, "run_if", json!([1, 2]), &inputs).await, [ran, ran, unmet, unmet, unmet]);
     let inputs = [json!(7), json!([8, 7]), json!(8), json!([]), json!({"7": 7})];
-    assert_eq!(tested("run_if", json!(7), &inputs).await, [ran, ran, unmet, unmet, unmet]);
+    assert_eq!(tested(&engine, "run_if", json!(7), &inputs).await, [ran, ran, unmet, unmet, unmet]);
     let inputs = [json!(null), json!([null]), json!(0), json!({})];
-    assert_eq!(tested("run_if", json!(null), &inputs).await, [ran, ran, unmet, unmet]);
-    assert_eq!(tested("run_unless", json!(null), &inputs).await, [unmet, unmet, ran, ran]);
+    assert_eq!(tested(&engine, "run_if", json!(null), &inputs).await, [ran, ran, unmet, unmet]);
+    assert_eq!(tested(&engine, "run_unless", json!(null), &inputs).await, [unmet, unmet, ran, ran]);
 }
 
 // X8
 #[tokio::test]
 async fn a_map_over_the_input_tests_the_whole_array() {
+    let engine = Engine::new().await;
     let graph = Graph::new("list").map("each", "input", &[]).with("run_if", json!([{"vip": true}]));
-    assert_eq!(outcome(&graph, &json!([{"n": 1}, {"vip": true, "n": 2}])).await, "each=started");
+    assert_eq!(outcome(&engine, &graph, &json!([{"n": 1}, {"vip": true, "n": 2}])).await, "each=started");
     for input in [json!([{"n": 1}, {"vip": false}]), json!([])] {
-        assert_eq!(outcome(&graph, &input).await, "each=skipped:condition_unmet");
+        assert_eq!(outcome(&engine, &graph, &input).await, "each=skipped:condition_unmet");
     }
     let inputs = [json!("vip"), json!("vip "), json!("VIP"), json!({"vip": "vip"})];
-    assert_eq!(tested("run_if", json!("vip"), &inputs).await, ["ran", "unmet", "unmet", "unmet"]);
+    assert_eq!(tested(&engine, "run_if", json!("vip"), &inputs).await, ["ran", "unmet", "unmet", "unmet"]);
 }
 
 // X9
@@ -185,9 +188,9 @@ async fn a_dependents_condition_sees_data_and_order_only_dependencies() {
         .single("both", &["data"])
         .with("after", json!(["order"]))
         .with("run_if", json!({"data": 1, "order": 2}))
-        .single("input", &["data"])
+        .single("data_only", &["data"])
         .with("run_if", json!({"data": 1}))
-        .with("run_unless", json!({"n": 1}))
+        .with("run_unless", json!({"data": 2}))
         .single("none", &["gone"])
         .with("run_if", json!({}));
     let engine = Engine::with(&graph).await;
@@ -197,7 +200,7 @@ async fn a_dependents_condition_sees_data_and_order_only_dependencies() {
     worker.settle(&complete_each(&roots, |claim| json!(claim.step + 1))).await;
     assert_eq!(
         engine.steps(run).await,
-        "data=completed order=completed gone=skipped:condition_unmet both=started input=started none=started"
+        "data=completed order=completed gone=skipped:condition_unmet both=started data_only=started none=started"
     );
 }
 
@@ -351,17 +354,18 @@ async fn a_skip_behind_a_skip_lets_the_next_step_start() {
 // X16
 #[tokio::test]
 async fn a_chain_of_skips_of_any_length_resolves_within_one_call() {
+    let engine = Engine::new().await;
     for count in [49, 50, 51, 1000] {
-        let mut graph = Graph::new("skips").single("s0", &[]).with("run_if", never());
+        let slug = format!("skips{count}");
+        let mut graph = Graph::new(&slug).single("s0", &[]).with("run_if", never());
         for index in 1..count {
             let before = format!("s{}", index - 1);
             graph = graph.single(&format!("s{index}"), &[&before]).with("run_if", json!({before.as_str(): 1}));
         }
-        let engine = Engine::with(&graph).await;
-        let run = engine.start("skips", json!({})).await;
+        engine.deploy(&graph).await;
+        let run = engine.start(&slug, json!({})).await;
         assert_eq!(engine.result(run).await, ("completed".to_owned(), json!({})));
-        let skipped = "select count(*) from flow.step_state ss where ss.skip_reason = 'condition_unmet'";
-        assert_eq!(engine.value::<i64>(skipped).await, i64::try_from(count).unwrap());
+        assert_eq!(engine.steps(run).await.matches("skipped:condition_unmet").count(), count);
     }
 }
 

@@ -410,18 +410,3 @@ async fn options_lowered_while_a_task_waits_end_it_with_its_last_error() {
     assert_eq!((&row["status"], &row["error"]), (&json!("failed"), &json!("boom")));
     assert_eq!(engine.value::<i64>("select count(*) from flow.attempt_error").await, 3);
 }
-
-// S4
-#[tokio::test]
-async fn two_attempts_of_one_task_in_one_batch_are_judged_apart() {
-    let graph = one_step();
-    let engine = Engine::with(&graph).await;
-    let run = engine.start("one", 1).await;
-    let worker = engine.worker(&graph).await;
-    let first = worker.claim_one().await;
-    engine.pass_time().await;
-    let second = worker.claim_one().await;
-    assert_eq!((first.attempt, second.attempt), (1, 2));
-    assert_eq!(worker.settle(&[first.complete("old"), second.complete("new")]).await, ["lost", "accepted"]);
-    assert_eq!(engine.result(run).await.1, json!({"a": "new"}));
-}

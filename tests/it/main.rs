@@ -7,6 +7,7 @@ mod client;
 mod embedded;
 mod condition;
 mod failure;
+mod lease;
 mod map;
 mod migrate;
 mod process;

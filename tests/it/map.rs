@@ -10,8 +10,8 @@ fn spread() -> Graph {
 }
 
 /// A chain of `count` maps: the first over the input, each other over the one before.
-fn chain_of_maps(count: usize) -> Graph {
-    (1..count).fold(Graph::new("maps").map("m0", "input", &[]), |graph, index| {
+fn chain_of_maps(slug: &str, count: usize) -> Graph {
+    (1..count).fold(Graph::new(slug).map("m0", "input", &[]), |graph, index| {
         graph.map(&format!("m{index}"), &format!("m{}", index - 1), &[])
     })
 }
@@ -77,7 +77,7 @@ async fn only_top_level_elements_count() {
 // M3
 #[tokio::test]
 async fn a_dependent_map_is_unknown_until_its_source_ends() {
-    let graph = chain_of_maps(2);
+    let graph = chain_of_maps("maps", 2);
     let engine = Engine::with(&graph).await;
     let run = engine.start("maps", json!([1, 2, 3, 4])).await;
     let worker = engine.worker(&graph).await;
@@ -99,7 +99,7 @@ async fn a_dependent_map_is_unknown_until_its_source_ends() {
 // M4
 #[tokio::test]
 async fn a_map_over_a_map_receives_its_outputs_one_by_one() {
-    let graph = chain_of_maps(2);
+    let graph = chain_of_maps("maps", 2);
     let engine = Engine::with(&graph).await;
     engine.start("maps", json!([5, 6, 7])).await;
     let worker = engine.worker(&graph).await;
@@ -181,7 +181,7 @@ async fn a_step_behind_maps_receives_whole_arrays() {
 // M8
 #[tokio::test]
 async fn a_chain_of_ten_maps_completes() {
-    let graph = chain_of_maps(10);
+    let graph = chain_of_maps("maps", 10);
     let engine = Engine::with(&graph).await;
     let run = engine.start("maps", json!([1, 10, 100])).await;
     let worker = engine.worker(&graph).await;
@@ -247,12 +247,13 @@ async fn steps_behind_empty_maps_start_once() {
 // M12
 #[tokio::test]
 async fn a_chain_of_empty_maps_of_any_length_completes_within_the_start() {
+    let engine = Engine::new().await;
     for count in [49, 50, 51, 1000] {
-        let engine = Engine::with(&chain_of_maps(count)).await;
-        let run = engine.start("maps", json!([])).await;
+        let slug = format!("maps{count}");
+        engine.deploy(&chain_of_maps(&slug, count)).await;
+        let run = engine.start(&slug, json!([])).await;
         assert_eq!(engine.result(run).await, ("completed".to_owned(), json!({format!("m{}", count - 1): []})));
-        let completed = "select count(*) from flow.step_state ss where ss.status = 'completed' and ss.output = '[]'";
-        assert_eq!(engine.value::<i64>(completed).await, i64::try_from(count).unwrap());
+        assert_eq!(engine.steps(run).await.matches("=completed").count(), count);
     }
 }
 

@@ -1,7 +1,7 @@
 // T21
 #![allow(dead_code, non_camel_case_types, reason = "the names are there to be in the way")]
 
-use flow_runtime::{flow, StepContext, StepError};
+use flow_runtime::{StepContext, StepError, flow};
 
 type Done<T> = std::result::Result<T, StepError>;
 mod done {

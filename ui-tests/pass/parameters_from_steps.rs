@@ -33,6 +33,9 @@ impl Shop {
 #[test]
 fn the_definition_names_the_steps() {
     let steps = Shop::definition().shape.steps;
-    assert_eq!((&steps[1].needs[0], &steps[2].needs[0], &steps[2].after[0]), (&"charge".into(), &"ship".into(), &"charge".into()));
+    assert_eq!(
+        (&steps[1].needs[0], &steps[2].needs[0], &steps[2].after[0]),
+        (&"charge".into(), &"ship".into(), &"charge".into())
+    );
     assert_eq!(ShopShipDeps { charge: Receipt { total: 1 } }.charge.total, ShopNoteDeps { shipped: 1 }.shipped);
 }

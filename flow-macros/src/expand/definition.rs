@@ -5,11 +5,7 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::ext::IdentExt;
 
-use super::{
-    checks::expand_contract,
-    output::output_name,
-    steps::enum_name,
-};
+use super::{checks::expand_contract, output::output_name, steps::enum_name};
 use crate::model::{Flow, Numbers, Said, Source, Step};
 
 pub(super) fn expand(flow: &Flow) -> TokenStream {

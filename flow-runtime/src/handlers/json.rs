@@ -167,3 +167,6 @@ impl fmt::Debug for JsonFlow {
             .finish()
     }
 }
+
+#[cfg(test)]
+mod tests;

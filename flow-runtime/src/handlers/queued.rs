@@ -52,7 +52,7 @@ pub trait Routed: Send + Sync + 'static {
 ///
 /// ```
 /// # use flow_runtime::prelude::*;
-/// # struct Checkout;
+/// # pub struct Checkout;
 /// # #[flow(input = u32)]
 /// # impl Checkout {
 /// #     #[step]
@@ -102,7 +102,7 @@ macro_rules! with_step_queues {
 ///
 /// ```
 /// # use flow_runtime::prelude::*;
-/// # struct Checkout;
+/// # pub struct Checkout;
 /// # #[flow(input = u32)]
 /// # impl Checkout {
 /// #     #[step]

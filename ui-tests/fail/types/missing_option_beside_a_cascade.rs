@@ -1,4 +1,4 @@
-// T6
+// T5, T6
 use flow_runtime::prelude::*;
 
 struct Shop;
