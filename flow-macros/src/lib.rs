@@ -13,9 +13,7 @@ use proc_macro::TokenStream;
 
 use crate::diag::Diag;
 
-/// Makes a typed, checked flow of the methods of an `impl` block.
-///
-/// Methods marked `#[step]` or `#[map(over = …)]` become steps; a parameter named like a step is that step's output.
+#[doc = include_str!("manual.md")]
 #[proc_macro_attribute]
 pub fn flow(options: TokenStream, item: TokenStream) -> TokenStream {
     expand_flow(options.into(), item.into()).into()

@@ -15,7 +15,7 @@ use syn::{Generics, Type};
 
 use crate::{diag::Diag, parse::Parsed, paths, text};
 
-pub(crate) use options::{Numbers, Said};
+pub(crate) use options::{ALL_NUMBERS, Numbers, Said};
 pub(crate) use params::{Param, Reference, Role, is_context_type};
 pub(crate) use step::{Source, Step, without_self};
 

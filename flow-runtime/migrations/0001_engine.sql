@@ -1,5 +1,5 @@
--- The tables of the engine. Hot tables (run, step_state, task) carry no foreign keys and no index besides their
--- primary keys, so that every update a claim or a settlement makes is HOT; see docs/decisions/0003.
+-- The tables of the engine. Hot tables (run, step_state, task) carry no foreign keys and no index on a column that ever
+-- changes, so that every update a claim or a settlement makes is HOT; see docs/decisions/0003.
 
 create type flow.run_status as enum ('started', 'completed', 'failed', 'cancelled');
 create type flow.step_status as enum ('created', 'started', 'completed', 'failed', 'skipped', 'cancelled');
@@ -106,6 +106,8 @@ create table flow.run (
     constraint run_ended_when_terminal check ((status = 'started') = (ended_at is null)),
     constraint run_remaining_not_negative check (remaining_steps >= 0)
 ) with (fillfactor = 70, autovacuum_analyze_threshold = 5000, autovacuum_vacuum_scale_factor = 0.05);
+
+create unique index run_retried_once on flow.run (retry_of) where retry_of is not null;
 
 create table flow.run_key (
     flow_id integer not null,

@@ -1,5 +1,5 @@
 -- Count one ended dependency down in every step that waits for one of the steps named by the arrays.
--- Returns the steps whose last dependency ended with this. The caller holds the locks of the runs.
+-- Returns the steps whose last dependency ended with this, by run and step order. The caller holds the locks of the runs.
 create or replace function flow.count_down_dependents(
     p_runs uuid[], p_steps integer[], p_flows integer[],
     out p_ready_runs uuid[], out p_ready_steps integer[], out p_ready_flows integer[]
@@ -25,8 +25,9 @@ begin
         where ss.ctid = t.row_id
         returning ss.run_id, ss.step_index, ss.flow_id, ss.remaining_deps
     )
-    select coalesce(array_agg(c.run_id), '{}'), coalesce(array_agg(c.step_index), '{}'),
-           coalesce(array_agg(c.flow_id), '{}')
+    select coalesce(array_agg(c.run_id order by c.run_id, c.step_index), '{}'),
+           coalesce(array_agg(c.step_index order by c.run_id, c.step_index), '{}'),
+           coalesce(array_agg(c.flow_id order by c.run_id, c.step_index), '{}')
     into p_ready_runs, p_ready_steps, p_ready_flows
     from counted c where c.remaining_deps = 0;
 end $$;

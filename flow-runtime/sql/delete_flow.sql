@@ -1,5 +1,6 @@
 -- Delete a flow with its steps, runs, keys, contract, workers and private queues. Shared queues stay.
--- Raises WF001 when there is no such flow, WF016 when a worker of it is alive, unless forced.
+-- Raises WF001 when there is no such flow, WF016 when a worker of it is alive, unless forced; such a worker is told that it
+-- is gone at its next call. Locks the slug, starts of the flow, its runs by id, then all that hangs on them.
 create or replace function flow.delete_flow(slug text, force boolean default false) returns void language plpgsql as $$
 declare
     v_flow_id integer;
@@ -20,7 +21,11 @@ begin
     end if;
 
     -- The runs' locks first, in order: whoever settles or cancels one of them has ended by then.
+    perform flow.lock_starts(slug, true);
     perform from flow.run r where r.flow_id = v_flow_id order by r.run_id for update;
+    -- A shared queue stays, so messages are taken out of it one by one.
+    perform flow.end_tasks(array(select r.run_id from flow.run r where r.flow_id = v_flow_id and r.status = 'started'),
+                           null, 'cancelled', clock_timestamp());
     delete from flow.attempt_error e using flow.run r where r.flow_id = v_flow_id and e.run_id = r.run_id;
     delete from flow.task t using flow.run r where r.flow_id = v_flow_id and t.run_id = r.run_id;
     delete from flow.step_state ss using flow.run r where r.flow_id = v_flow_id and ss.run_id = r.run_id;

@@ -24,6 +24,7 @@ declare
     v_ended uuid[] := '{}';
     v_workers bigint[];
 begin
+    perform flow.lock_starts(p_slug, false);
     select f.flow_id, f.slug, f.step_count into v_flow from flow.flow f where f.slug_key = lower(p_slug);
     if not found or v_flow.slug <> p_slug then
         raise exception 'no flow "%" is deployed%', p_slug,

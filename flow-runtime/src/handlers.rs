@@ -54,5 +54,10 @@ impl<F: Handlers> Handlers for Arc<F> {
     }
 }
 
+// The manual's examples.
+#[cfg(doctest)]
+#[doc = include_str!("../../flow-macros/src/manual.md")]
+struct Manual;
+
 #[cfg(test)]
 mod tests;

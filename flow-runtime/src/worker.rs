@@ -195,6 +195,7 @@ impl WorkerBuilder {
         let worker = &mut self.worker;
         worker.config.check()?;
         worker.flow.definition.validate()?;
+        worker.flow.definition.check()?;
         let is_blocking = worker.steps.iter().any(|step| worker.flow.handlers.is_blocking(*step));
         worker.config.concurrency.get_or_insert_with(|| if is_blocking { cpus() } else { 100 });
         let queue = &worker.queue;

@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     manifest,
-    package::{Audited, Finding, Origin, Package},
+    package::{Audited, Facts, Finding, Origin, Package},
     rust_source,
 };
 
@@ -35,6 +35,15 @@ impl Registry {
 
     /// Looks at a package's source. Whatever is wrong with it is part of the finding.
     pub fn inspect(&self, package: Package) -> Audited {
+        self.look(package, read)
+    }
+
+    /// Looks at a package's manifest only.
+    pub fn glance(&self, package: Package) -> Audited {
+        self.look(package, manifest::read)
+    }
+
+    fn look(&self, package: Package, read: fn(&Path) -> anyhow::Result<Facts>) -> Audited {
         let finding = match &package.origin {
             Origin::Path | Origin::Git { .. } => Finding::NotInRegistry,
             Origin::Registry { host, is_default } => match self.find(&package, host, *is_default) {
@@ -61,7 +70,7 @@ impl Registry {
     }
 }
 
-fn read(folder: &Path) -> anyhow::Result<super::Facts> {
+fn read(folder: &Path) -> anyhow::Result<Facts> {
     let mut facts = manifest::read(folder)?;
     facts.totals = rust_source::count(folder)?;
     Ok(facts)

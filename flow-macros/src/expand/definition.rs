@@ -1,12 +1,12 @@
 //! `impl Flow`: what is known of a flow without its handlers.
 
-use flow_core::{mode::Mode, options::NumberOption};
+use flow_core::mode::Mode;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::ext::IdentExt;
 
 use super::{checks::expand_contract, output::output_name, steps::enum_name};
-use crate::model::{Flow, Numbers, Said, Source, Step};
+use crate::model::{ALL_NUMBERS, Flow, Numbers, Said, Source, Step};
 
 pub(super) fn expand(flow: &Flow) -> TokenStream {
     let private = &flow.private;
@@ -120,11 +120,16 @@ fn expand_mode(private: &TokenStream, said: Option<&Said<Mode>>) -> TokenStream 
 }
 
 fn expand_numbers(private: &TokenStream, numbers: &Numbers) -> TokenStream {
-    let said: Vec<(NumberOption, &Said<u64>)> = numbers.iter().collect();
-    if said.is_empty() {
+    if numbers.iter().next().is_none() {
         return quote!(#private::Numbers::NONE);
     }
-    let names = said.iter().map(|(option, _)| format_ident!("{}", option.name()));
-    let values = said.iter().map(|(_, said)| Literal::u64_unsuffixed(said.value));
-    quote!(#private::Numbers { #(#names: #private::Some(#values),)* ..#private::Numbers::NONE })
+    let names = ALL_NUMBERS.map(|option| format_ident!("{}", option.name()));
+    let values = ALL_NUMBERS.map(|option| match numbers.get(option) {
+        Some(said) => {
+            let value = Literal::u64_unsuffixed(said.value);
+            quote!(#private::Some(#value))
+        }
+        None => quote!(#private::None),
+    });
+    quote!(#private::Numbers { #(#names: #values),* })
 }

@@ -33,7 +33,7 @@ impl<T> Carrier<T> {
 }
 
 /// What every method does is said by its name; the errors are those of the JSON.
-#[expect(missing_docs, clippy::missing_errors_doc, reason = "called by generated code only")]
+#[expect(missing_docs, reason = "called by generated code only")]
 impl<T: Serialize + DeserializeOwned + Send + 'static> Carrier<T> {
     pub fn contract<U: Described>(&self) -> TypeContract {
         U::contract()
@@ -65,7 +65,7 @@ impl<T: Serialize + DeserializeOwned + Send + 'static> Carrier<T> {
 }
 
 /// Stands in for [`Carrier`]'s methods; never runs, since the type was refused.
-#[expect(missing_docs, clippy::missing_errors_doc, reason = "called by generated code only")]
+#[expect(missing_docs, reason = "called by generated code only")]
 pub trait NoCarrier {
     type Value;
 

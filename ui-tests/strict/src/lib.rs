@@ -1,6 +1,14 @@
 //! Flows of every visibility in a library: no lint finds anything in what the macros write.
 
-#![deny(warnings, missing_docs, unreachable_pub, unused_qualifications, rust_2018_idioms, clippy::all, clippy::pedantic)]
+#![deny(
+    warnings,
+    missing_docs,
+    unreachable_pub,
+    unused_qualifications,
+    rust_2018_idioms,
+    clippy::all,
+    clippy::pedantic
+)]
 #![forbid(unsafe_code)]
 
 use engine::{prelude::*, route_flow, with_step_queues};
@@ -32,7 +40,7 @@ impl Shop {
 
     #[map(over = reserve, blocking)]
     fn pick(&self, item: u32) -> Result<u32, StepError> {
-        Self.limited(item).ok_or_else(|| "too many".into())
+        self.limited(item).ok_or_else(|| "too many".into())
     }
 
     fn limited(&self, number: u32) -> Option<u32> {

@@ -1,6 +1,14 @@
 //! Flows of every visibility in a program: no lint finds anything in what the macros write.
 
-#![deny(warnings, missing_docs, unreachable_pub, unused_qualifications, rust_2018_idioms, clippy::all, clippy::pedantic)]
+#![deny(
+    warnings,
+    missing_docs,
+    unreachable_pub,
+    unused_qualifications,
+    rust_2018_idioms,
+    clippy::all,
+    clippy::pedantic
+)]
 #![forbid(unsafe_code)]
 
 use engine::{prelude::*, with_step_queues};
@@ -17,9 +25,9 @@ impl Kiosk {
     }
 
     #[step(run_if = { "sell": { "gift": true } })]
-    async fn wrap(&self, sell: Order) -> Result<Order, String> {
+    async fn wrap(&self, #[from(sell)] sold: Order) -> Result<Order, String> {
         std::future::ready(self).await;
-        Ok(sell)
+        Ok(sold)
     }
 }
 

@@ -1,0 +1,27 @@
+-- Remove runs that ended before `before`, at most `max_runs` of them, with their steps, tasks, history and keys; and all
+-- workers last seen, and messages archived, before it. Runs that have not ended stay, however old.
+-- Returns how many runs were removed: call it until that is 0. Takes runs that nobody has locked, then their rows.
+create or replace function flow.prune(before timestamptz, max_runs integer default 1000)
+returns integer language plpgsql
+set enable_hashjoin = off set enable_mergejoin = off set jit = off
+as $$
+declare
+    v_runs uuid[];
+begin
+    select coalesce(array_agg(r.run_id), '{}') into v_runs
+    from (select l.run_id from flow.run l
+          where l.status <> 'started' and l.ended_at < before limit max_runs for update skip locked) r;
+
+    delete from flow.attempt_error e using unnest(v_runs) r(run_id) where e.run_id = r.run_id;
+    delete from flow.task t using unnest(v_runs) r(run_id) where t.run_id = r.run_id;
+    delete from flow.step_state ss using unnest(v_runs) r(run_id) where ss.run_id = r.run_id;
+    delete from flow.run_key k using unnest(v_runs) r(run_id) where k.run_id = r.run_id;
+    delete from flow.run r using unnest(v_runs) p(run_id) where r.run_id = p.run_id;
+
+    delete from flow.worker w
+    using (select l.worker_id from flow.worker l where l.seen_at < before
+           order by l.worker_id for update skip locked) l
+    where w.worker_id = l.worker_id;
+    perform flow.queue_prune(q.name, before) from flow.queue q;
+    return cardinality(v_runs);
+end $$;

@@ -1,0 +1,12 @@
+-- Say what becomes of messages that are removed from a queue: 'delete' (the default), or 'archive', PGMQ's archive table.
+-- Raises WF007 when there is no such queue, WF012 for another word.
+create or replace function flow.set_on_remove(queue text, on_remove text) returns void language plpgsql as $$
+begin
+    if on_remove not in ('delete', 'archive') then
+        raise exception 'a queue takes ''delete'' or ''archive'', not ''%''', on_remove using errcode = 'WF012';
+    end if;
+    update flow.queue q set on_remove = set_on_remove.on_remove where q.name = lower(queue);
+    if not found then
+        raise exception 'no queue "%" is registered; see flow.queues', queue using errcode = 'WF007';
+    end if;
+end $$;
