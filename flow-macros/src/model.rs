@@ -146,6 +146,11 @@ fn find_word(tokens: TokenStream, is_meant: &dyn Fn(&Ident) -> bool) -> Option<I
     })
 }
 
+/// Whether `word` occurs in `ty`.
+pub(crate) fn holds_word(ty: &Type, word: &Ident) -> bool {
+    find_word(ty.to_token_stream(), &|found| found == word).is_some()
+}
+
 /// A word in `ty` that leaves the type open: `impl` or `_`.
 pub(crate) fn holds_placeholder(ty: &Type) -> Option<Ident> {
     find_word(ty.to_token_stream(), &|word| word == "impl" || word == "_")

@@ -58,11 +58,9 @@ begin
                end as error,
                u.delay_ms,
                case
-                   when t.status = 'started' and t.attempt = u.attempt and t.worker_id = p_worker
-                        and t.queue_id = p_queue_id
-                       then case when row_number() over (
-                               partition by u.run_id, u.step_index, u.task_index, u.attempt order by u.ord) = 1
-                           then 'accepted' else 'already_settled' end
+                   when h.is_held then case when row_number() over (
+                           partition by u.run_id, u.step_index, u.task_index, h.is_held order by u.ord) = 1
+                       then 'accepted' else 'already_settled' end
                    when (t.status in ('completed', 'failed') and t.attempt = u.attempt and t.worker_id = p_worker)
                         or exists (
                             select from flow.attempt_error e
@@ -85,9 +83,19 @@ begin
             for update
         ) t on true
         left join lateral (
-            select s.slug, s.kind, s.feeds_map from flow.step s
+            select s.slug, s.kind, s.feeds_map, s.max_attempts from flow.step s
             where s.flow_id = t.flow_id and s.step_index = u.step_index offset 0
         ) s on true
+        cross join lateral (
+            -- A task handed over without attempts left has its last one on record, and can only be given up.
+            select t.status = 'started' and t.attempt = u.attempt and t.worker_id = p_worker
+                   and t.queue_id = p_queue_id
+                   and (u.outcome = 'lease_expired' or t.attempt < s.max_attempts or not exists (
+                       select from flow.attempt_error e
+                       where e.run_id = u.run_id and e.step_index = u.step_index and e.task_index = u.task_index
+                         and e.attempt = u.attempt)) as is_held
+            offset 0
+        ) h
     ) j;
     if v_items is null then
         return;

@@ -75,12 +75,15 @@ begin
 
     v_errors := v_errors || array(
         select case when q.queue is null then format(
-                   'step "%s" at index %s of flow "%s": neither "%s__%s" nor "%s__%s" fits into 47 characters',
-                   v_slugs[q.step_index + 1], q.step_index, v_shape ->> 'slug', v_shape ->> 'slug',
-                   v_slugs[q.step_index + 1], v_shape ->> 'slug', q.step_index)
+                   'step "%s" at index %s of flow "%s": neither queue name "%s" (%s characters) nor "%s" (%s) fits '
+                   'into 47 characters', v_slugs[q.step_index + 1], q.step_index, v_shape ->> 'slug',
+                   n.readable, length(n.readable), n.fallback, length(n.fallback))
                else format('queue name "%s" has %s characters; at most 47 lower-case ASCII ones are allowed',
                            q.queue, length(q.queue)) end
         from flow.list_queues(v_shape) q
+        cross join lateral (
+            select lower(concat(v_shape ->> 'slug', '__', v_slugs[q.step_index + 1])) as readable,
+                   lower(concat(v_shape ->> 'slug', '__', q.step_index)) as fallback) n
         where q.queue is null or (v_shape ->> 'queue_mode' = 'routed' and q.queue !~ '^[a-z][a-z0-9_]{0,46}$'));
     return v_errors;
 end $$;

@@ -44,7 +44,6 @@ impl Db {
         let pool = PgPoolOptions::new()
             .max_connections(10)
             .acquire_timeout(CONNECT_TIMEOUT)
-            .test_before_acquire(false)
             .connect_lazy_with(options);
         Ok(Self::with_pool(pool, true))
     }

@@ -16,6 +16,7 @@ mod db;
 #[cfg(all(feature = "embedded", unix))]
 pub mod embedded;
 pub mod error;
+mod fault;
 mod handlers;
 mod migrate;
 mod notify;

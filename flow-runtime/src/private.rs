@@ -1,5 +1,7 @@
 //! What generated code may name. Not part of the public interface: it changes with the macros.
 
+#[path = "private/agree.rs"]
+mod agree;
 #[path = "private/elements.rs"]
 mod elements;
 #[path = "private/ending.rs"]
@@ -52,9 +54,13 @@ pub use serde;
 pub use serde_json;
 
 pub use self::{
+    agree::{
+        InputIs, OutputIs, OutputUnlessExhausted, OutputUnlessUnmet, input, output, output_unless_exhausted,
+        output_unless_unmet,
+    },
     elements::{ElementIs, Elements, NoElements, is_list},
     ending::{Ended, NoEnd, call_async, call_blocking, fails_with},
-    queues::{routed_definition, routed_queues, step_queued_definition, step_queues, texts},
+    queues::{routed_queues, step_queues, texts},
     shown::{Shown, ShownAnyhow},
     step_enum::deserialize_step,
     value::{Carrier, Described, FieldName, NoCarrier, is_value},

@@ -133,7 +133,11 @@ async fn with_both_conditions_a_step_runs_in_one_of_four_cases() {
 async fn of_two_opposite_conditions_exactly_one_is_met() {
     let engine = Engine::new().await;
     let pattern = json!({"kind": "a"});
-    let graph = Graph::new("either").single("yes", &[]).with("run_if", pattern.clone()).single("no", &[]).with("run_unless", pattern);
+    let graph = Graph::new("either")
+        .single("yes", &[])
+        .with("run_if", pattern.clone())
+        .single("no", &[])
+        .with("run_unless", pattern);
     for (input, expected) in [
         (json!({"kind": "a"}), "yes=started no=skipped:condition_unmet"),
         (json!({"kind": "b"}), "yes=skipped:condition_unmet no=started"),
@@ -228,7 +232,8 @@ async fn a_skipped_dependency_is_absent_from_the_condition() {
 // X11
 #[tokio::test]
 async fn a_condition_is_tested_when_the_last_dependency_ends() {
-    let graph = Graph::new("late").single("a", &[]).single("b", &[]).single("c", &["a", "b"]).with("run_if", json!({"a": 1}));
+    let graph =
+        Graph::new("late").single("a", &[]).single("b", &[]).single("c", &["a", "b"]).with("run_if", json!({"a": 1}));
     let engine = Engine::with(&graph).await;
     let run = engine.start("late", 1).await;
     let worker = engine.worker(&graph).await;
@@ -260,7 +265,10 @@ async fn an_unmet_fail_leaves_nothing_live() {
     let claim = worker.claim_one().await;
     worker.accept(claim.complete(2)).await;
     assert_eq!(engine.steps(run).await, "a=completed running=cancelled queued=cancelled strict=failed");
-    assert_eq!(engine.words("select distinct t.status::text from flow.task t where t.step_index > 0").await, "cancelled");
+    assert_eq!(
+        engine.words("select distinct t.status::text from flow.task t where t.step_index > 0").await,
+        "cancelled"
+    );
     assert_eq!(engine.messages().await, 0);
     assert_eq!(running.settle(&[held.complete(1)]).await, ["lost"]);
 }
@@ -475,7 +483,10 @@ async fn a_step_reached_twice_is_skipped_once() {
     let engine = Engine::with(&graph).await;
     let run = engine.start("twice", json!({})).await;
     assert_eq!(engine.run(run).await["remaining_steps"], 1);
-    assert_eq!(engine.words("select ss.skip_reason::text from flow.step_state ss where ss.step_index = 5").await, "dependency_skipped");
+    assert_eq!(
+        engine.words("select ss.skip_reason::text from flow.step_state ss where ss.step_index = 5").await,
+        "dependency_skipped"
+    );
     engine.worker(&graph).await.complete_all(|_| json!(1)).await;
     assert_eq!(engine.result(run).await, ("completed".to_owned(), json!({"other": 1})));
 }
@@ -515,5 +526,8 @@ async fn a_reason_is_there_exactly_when_a_step_is_skipped() {
         let error = sqlx::raw_sql(change).execute(engine.pool()).await.unwrap_err().to_string();
         assert!(error.contains("step_state_reason_exactly_when_skipped"), "{error}");
     }
-    assert_eq!(engine.words("select unnest(enum_range(null::flow.skip_reason))::text").await, "condition_unmet dependency_skipped handler_failed");
+    assert_eq!(
+        engine.words("select unnest(enum_range(null::flow.skip_reason))::text").await,
+        "condition_unmet dependency_skipped handler_failed"
+    );
 }

@@ -46,8 +46,16 @@ async fn a_lease_hides_the_task_for_its_length() {
     assert_eq!(hidden_ms(&engine, "each").await, [30_000, 5000]);
     assert_eq!(worker.claim(10).await, []);
     for (passed, claimable) in [("3 s", 0), ("2 s", 1), ("22 s", 1), ("3 s", 2)] {
-        sqlx::query("update flow.task set lease_until = lease_until - $1::text::interval").bind(passed).execute(engine.pool()).await.unwrap();
-        sqlx::query("update pgmq.q_each set vt = vt - $1::text::interval").bind(passed).execute(engine.pool()).await.unwrap();
+        sqlx::query("update flow.task set lease_until = lease_until - $1::text::interval")
+            .bind(passed)
+            .execute(engine.pool())
+            .await
+            .unwrap();
+        sqlx::query("update pgmq.q_each set vt = vt - $1::text::interval")
+            .bind(passed)
+            .execute(engine.pool())
+            .await
+            .unwrap();
         assert_eq!(engine.visible().await, claimable, "after {passed} more");
     }
     let taken = worker.claim(10).await;
@@ -65,7 +73,13 @@ async fn a_renewal_ends_ten_seconds_after_the_timeout_at_the_latest() {
     worker.lease = Duration::from_secs(3600);
     assert_eq!(worker.renew(&claims).await, ("ok".to_owned(), vec!["renewed".to_owned(); 2]));
     assert_eq!(hidden_ms(&engine, "one").await, [70_000, 11_000]);
-    assert!(engine.value::<bool>("select bool_and(m.vt = t.lease_until) from pgmq.q_one m join flow.task t on t.message_id = m.msg_id").await);
+    assert!(
+        engine
+            .value::<bool>(
+                "select bool_and(m.vt = t.lease_until) from pgmq.q_one m join flow.task t on t.message_id = m.msg_id"
+            )
+            .await
+    );
 
     worker.lease = Duration::from_secs(2);
     worker.renew(&claims).await;
@@ -83,7 +97,10 @@ async fn a_renewal_says_why_a_lease_is_lost() {
     let (a, m) = (&claims[0], &claims[1..]);
     assert_eq!((a.step, m.len()), (0, 2));
     worker.accept(m[0].fail_for_good("no")).await;
-    assert_eq!(worker.renew(&[m[0].clone(), m[1].clone(), a.clone()]).await.1, ["lost:taken", "lost:skipped", "renewed"]);
+    assert_eq!(
+        worker.renew(&[m[0].clone(), m[1].clone(), a.clone()]).await.1,
+        ["lost:taken", "lost:skipped", "renewed"]
+    );
     engine.cancel(run).await;
     assert_eq!(worker.renew(std::slice::from_ref(a)).await.1, ["lost:cancelled"]);
     assert_eq!(worker.renew(&[Claim { run: Uuid::now_v7(), ..a.clone() }]).await.1, ["lost:gone"]);
@@ -351,7 +368,13 @@ async fn settlements_of_all_kinds_over_many_runs_mix_in_one_batch() {
     let claims = worker.claim(10).await;
     let of = |at: usize| claims.iter().find(|claim| claim.run == runs[at]).unwrap();
     let verdicts = worker
-        .settle(&[of(4).fail_for_good("no"), of(3).fail("again"), of(2).complete(2), of(1).complete(1), of(0).with_attempt(3).complete(1)])
+        .settle(&[
+            of(4).fail_for_good("no"),
+            of(3).fail("again"),
+            of(2).complete(2),
+            of(1).complete(1),
+            of(0).with_attempt(3).complete(1),
+        ])
         .await;
     assert_eq!(verdicts, ["accepted", "accepted", "accepted", "accepted", "lost"]);
     let mut seen = Vec::new();
@@ -360,7 +383,13 @@ async fn settlements_of_all_kinds_over_many_runs_mix_in_one_batch() {
     }
     assert_eq!(
         seen,
-        ["a=started b=created", "a=completed b=started", "a=completed b=failed", "a=started b=created", "a=failed b=cancelled"]
+        [
+            "a=started b=created",
+            "a=completed b=started",
+            "a=completed b=failed",
+            "a=started b=created",
+            "a=failed b=cancelled"
+        ]
     );
     assert_eq!(engine.visible().await, 1);
     assert_eq!(engine.messages().await, 3);

@@ -2,15 +2,20 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails, also in a function it calls")]
 
+mod cancel;
 mod claim;
 mod client;
-mod embedded;
 mod condition;
+mod crash;
+mod deploy;
+mod embedded;
 mod failure;
+mod invariants;
 mod lease;
 mod map;
 mod migrate;
 mod process;
+mod queue;
 mod settle;
 mod start;
 mod support;

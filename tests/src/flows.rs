@@ -44,3 +44,28 @@ impl Orders {
         Ok(pick.join(","))
     }
 }
+
+/// Doubles each number and adds them up, through as many crashes as it takes.
+pub struct Survivor;
+
+#[flow(input = Vec<u32>, max_attempts = 1000, base_delay = "0s")]
+impl Survivor {
+    /// Passes the numbers on.
+    #[step]
+    async fn spread(&self, input: Vec<u32>) -> Result<Vec<u32>, StepError> {
+        Ok(input)
+    }
+
+    /// Doubles one, slowly enough to be killed meanwhile.
+    #[map(over = spread)]
+    async fn double(&self, item: u32) -> Result<u32, StepError> {
+        tokio::time::sleep(Duration::from_millis(u64::from(item % 40))).await;
+        Ok(2 * item)
+    }
+
+    /// Adds up.
+    #[step]
+    async fn sum(&self, double: Vec<u32>, input: Vec<u32>) -> Result<(u32, usize), StepError> {
+        Ok((double.iter().sum(), input.len()))
+    }
+}

@@ -34,6 +34,8 @@ mod methods_in_any_order;
 mod names_of_the_prelude_taken;
 #[path = "../pass/names_of_variants_and_keys.rs"]
 mod names_of_variants_and_keys;
+#[path = "../pass/no_prelude_at_all.rs"]
+mod no_prelude_at_all;
 #[path = "../pass/options_alone_and_together.rs"]
 mod options_alone_and_together;
 #[path = "../pass/options_for_what_may_be_skipped.rs"]
@@ -52,6 +54,8 @@ mod runtime_under_another_path;
 mod several_flows_in_one_module;
 #[path = "../pass/spelled_with_self_and_paths.rs"]
 mod spelled_with_self_and_paths;
+#[path = "../pass/steps_named_like_types.rs"]
+mod steps_named_like_types;
 #[path = "../pass/the_same_as_built.rs"]
 mod the_same_as_built;
 #[path = "../pass/unmarked_items_in_the_block.rs"]

@@ -22,11 +22,16 @@ impl FlowGraph {
         writeln!(text, "    node [shape=box];")?;
         for node in &self.nodes {
             let shape = match (node.is_map, node.has_condition) {
-                (true, _) => " [shape=box3d]",
-                (false, true) => " [shape=hexagon]",
-                (false, false) => "",
+                (true, _) => Some("shape=box3d".to_owned()),
+                (false, true) => Some("shape=hexagon".to_owned()),
+                (false, false) => None,
             };
-            writeln!(text, "    {}{shape};", quoted(&node.slug))?;
+            let note = node.note.as_deref().map(|note| format!("tooltip={}", quoted(first_line(note))));
+            let attributes: Vec<String> = shape.into_iter().chain(note).collect();
+            match attributes.is_empty() {
+                true => writeln!(text, "    {};", quoted(&node.slug))?,
+                false => writeln!(text, "    {} [{}];", quoted(&node.slug), attributes.join(", "))?,
+            }
         }
         for edge in &self.edges {
             let style = match edge.role {

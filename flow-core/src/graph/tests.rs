@@ -33,7 +33,7 @@ flowchart TD
     assert_eq!(text, expected);
 }
 
-// D22
+// D22, D25
 #[test]
 fn dot_shows_each_step_and_edge_once() {
     let text = shop().assemble().expect("legal").graph().dot();
@@ -41,7 +41,7 @@ fn dot_shows_each_step_and_edge_once() {
 digraph \"shop\" {
     // Ships orders.
     node [shape=box];
-    \"reserve\";
+    \"reserve\" [tooltip=\"Takes \\\"all\\\" off the shelf.\"];
     \"pick\" [shape=box3d];
     \"wrap\" [shape=hexagon];
     \"ship\";

@@ -98,6 +98,47 @@ fn kind_and_source_agree() {
     assert_eq!(refused(flow([map, single])), expected);
 }
 
+// D14
+#[test]
+fn a_kind_is_one_of_two() {
+    let definition = flow([StepDraft::single("a")]).assemble().expect("legal");
+    let text = serde_json::to_string(&definition).expect("writes");
+    let other = text.replace("\"kind\":\"single\"", "\"kind\":\"many\"");
+    assert_ne!(other, text);
+    let error = serde_json::from_str::<FlowDefinition>(&other).expect_err("no kind");
+    assert!(error.to_string().contains("expected `single` or `map`"), "{error}");
+}
+
+// D10
+#[test]
+fn longer_cycles_and_those_closed_by_after_are_refused() {
+    let after = |slug: &str, first: &str| StepDraft { after: vec![first.into()], ..StepDraft::single(slug) };
+    let five =
+        [needing("a", &["e"]), needing("b", &["a"]), needing("c", &["b"]), needing("d", &["c"]), after("e", "d")];
+    let text = "dependency cycle: a -> e -> d -> c -> b -> a; `a -> b` reads: `a` needs `b`";
+    assert_eq!(refused(flow(five)), [text]);
+    let itself = "step `a` depends on itself; `a -> b` reads: `a` needs `b`";
+    assert_eq!(refused(flow([after("a", "a")])), [itself]);
+}
+
+// D16
+#[test]
+fn a_condition_with_a_nul_is_refused() {
+    let step = StepDraft { run_unless: Some(json!({"a": ["\0"]})), ..StepDraft::single("a") };
+    let text = "run_unless of step `a` holds the character U+0000, which no stored text can contain";
+    assert_eq!(refused(flow([step])), [text]);
+}
+
+// D18
+#[test]
+fn modes_are_three_words() {
+    for (word, mode) in [("skip", Mode::Skip), ("skip_cascade", Mode::SkipCascade), ("fail", Mode::Fail)] {
+        assert_eq!(serde_json::from_value::<Mode>(json!(word)).expect("a mode"), mode);
+        assert_eq!((mode.as_str(), Mode::from_name(word)), (word, Some(mode)));
+    }
+    assert!(serde_json::from_value::<Mode>(json!("skipped")).is_err());
+}
+
 // D15
 #[test]
 fn a_map_may_have_further_dependencies() {

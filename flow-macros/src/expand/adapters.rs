@@ -1,11 +1,10 @@
 //! `impl Handlers`: from JSON arguments to the user's methods and back.
 
-use proc_macro2::{Group, Span, TokenStream, TokenTree};
+use proc_macro2::TokenStream;
 use quote::quote;
-use syn::ext::IdentExt;
 
 use super::{
-    checks::{input_trait, output_trait, source_of},
+    checks,
     steps::{arguments, enum_name},
 };
 use crate::model::{Flow, Role, Step};
@@ -112,51 +111,36 @@ fn expand_call(flow: &Flow, step: &Step) -> TokenStream {
 /// Decodes what the handler takes.
 fn expand_takes(flow: &Flow, step: &Step) -> TokenStream {
     let private = &flow.private;
-    let deps = &step.deps_struct;
-    let source = source_of(flow, step);
-    let mut takes = source
-        .iter()
-        .map(|(list, over)| {
-            let list = respanned(list.clone(), over.span());
-            quote!(#private::is_list::<#list>();)
-        })
-        .collect::<TokenStream>();
+    let (check, list) = checks::expand_source(flow, step).unzip();
+    let mut markers = Vec::new();
+    let mut takes = check.unwrap_or_default();
     let mut fields = Vec::new();
     for param in &step.params {
         let (name, ty) = (&param.name, &param.ty);
-        let text = name.unraw().to_string();
         match &param.role {
             Role::Context => {}
             Role::Input => {
-                let input = input_trait();
-                takes.extend(quote!(let __input = <#ty as #input>::take(&__args, "input")?;));
+                let input = checks::expand_input(flow, param);
+                takes.extend(quote!(let __input = #input;));
             }
             Role::Item => {
-                let list = source.as_ref().map(|(list, _)| list);
                 takes.extend(quote!(let __item = #private::Elements::<#list>::of().take::<#ty>(&__args)?;));
             }
             Role::Output(reference) => {
-                let output = reference.target.map(|declared| output_trait(&flow.steps[declared]));
-                fields.push(quote!(#name: <#ty as #output>::take(&__args, #text)?));
+                // Every name is known here.
+                let Some(declared) = reference.target else { continue };
+                markers.push(checks::marker(&flow.steps[declared], step));
+                let output = checks::expand_output(flow, step, param, declared);
+                fields.push(quote!(#name: #output));
             }
         }
     }
     if !fields.is_empty() {
-        takes.extend(quote!(let __deps = #deps { #(#fields),* };));
+        let deps = &step.deps_struct;
+        takes.extend(quote! {
+            #(#[allow(non_camel_case_types)] enum #markers {})*
+            let __deps = #deps { #(#fields),* };
+        });
     }
     takes
-}
-
-/// The tokens at another place, so that what is wrong with them is reported there.
-fn respanned(tokens: TokenStream, span: Span) -> TokenStream {
-    tokens
-        .into_iter()
-        .map(|mut token| {
-            if let TokenTree::Group(group) = &token {
-                token = TokenTree::Group(Group::new(group.delimiter(), respanned(group.stream(), span)));
-            }
-            token.set_span(span);
-            token
-        })
-        .collect()
 }

@@ -1,24 +1,14 @@
-//! Hidden traits through which rustc checks that types agree, worded for the user.
+//! The checks that rustc makes for us at the user's types.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use flow_core::skippable::SkipCause;
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 
 use super::steps::index_literal;
-use crate::{
-    model::{Flow, Source, Step},
-    text::type_text,
-};
+use crate::model::{Flow, Param, Source, Step, holds_word};
 
-/// One trait a step that others depend on; its only implementor is the type that dependents take.
-pub(super) fn expand(flow: &Flow) -> TokenStream {
-    let taken = flow.steps.iter().enumerate().filter(|(declared, _)| is_taken(flow, *declared));
-    let traits = taken.map(|(declared, step)| expand_step(flow, declared, step));
-    let input = expand_input(flow);
-    quote! { #(#traits)* #input }
-}
-
-/// The contract of type `ty`, which has to have a schema unless the user said that it has none.
-pub(super) fn expand_contract(flow: &Flow, has_schema: bool, ty: &TokenStream) -> TokenStream {
+/// The contract of type `ty`, after `check`; it has to have a schema unless the user said that it has none.
+pub(super) fn expand_contract(flow: &Flow, has_schema: bool, ty: &TokenStream, check: &TokenStream) -> TokenStream {
     let private = &flow.private;
     let contract = if has_schema {
         quote!(#private::Carrier::<#ty>::of().contract::<#ty>())
@@ -28,111 +18,71 @@ pub(super) fn expand_contract(flow: &Flow, has_schema: bool, ty: &TokenStream) -
     quote! {{
         #[allow(unused_imports)]
         use #private::NoCarrier as _;
+        #check
         #contract
     }}
 }
 
-/// The hidden trait of a step's output as dependents take it.
-pub(super) fn output_trait(step: &Step) -> Ident {
-    format_ident!("__OutputOf{}", step.variant, span = Span::call_site())
+/// A type named like the step `taken`, so that rustc's text names it; in `taker`'s code no type is named like that.
+pub(super) fn marker(taken: &Step, taker: &Step) -> Ident {
+    let name = &taken.method;
+    let is_type = taker.params.iter().map(|param| &param.ty).chain(&taken.output).any(|ty| holds_word(ty, name));
+    if is_type { format_ident!("__{}", taken.method_name(), span = Span::call_site()) } else { unspanned(name) }
 }
 
-/// The hidden trait of the run's input.
-pub(super) fn input_trait() -> Ident {
-    Ident::new("__InputOfFlow", Span::call_site())
+/// The name at the place of the macro, so that the editor does not take it for the method.
+fn unspanned(name: &Ident) -> Ident {
+    let mut name = name.clone();
+    name.set_span(Span::call_site());
+    name
 }
 
-fn is_taken(flow: &Flow, declared: usize) -> bool {
-    flow.steps.iter().any(|step| step.needs().any(|(_, reference)| reference.target == Some(declared)))
-}
-
-fn expand_step(flow: &Flow, declared: usize, step: &Step) -> TokenStream {
+/// Decodes the output of step `declared` for `param`, whose type has to be the one that dependents take.
+pub(super) fn expand_output(flow: &Flow, taker: &Step, param: &Param, declared: usize) -> TokenStream {
     let private = &flow.private;
-    let name = output_trait(step);
-    let index = index_literal(flow.index_of(declared));
-    let whole = step.whole_output(private);
-    let written = step.written_output().unwrap_or_default();
-    let method = step.method_name();
-    let (implementor, take, message, label) = match step.absence() {
-        Some(cause) => (
-            quote!(#private::Option<#whole>),
-            quote!(optional_dep),
-            format!(
-                "step `{method}` may be skipped (`{}`), so it is taken as `Option<{written}>`, not `{{Self}}`",
-                cause.describe()
-            ),
-            format!("expected `Option<{written}>`"),
-        ),
-        None => (
-            quote!(#whole),
-            quote!(dep),
-            format!("step `{method}` returns `{written}`, not `{{Self}}`"),
-            format!("expected `{written}`, the output of `{method}`"),
-        ),
+    let taken = &flow.steps[declared];
+    let (agree, read) = match taken.absence() {
+        None => ("output", "dep"),
+        Some(SkipCause::Unmet(_)) => ("output_unless_unmet", "optional_dep"),
+        Some(SkipCause::Exhausted(_)) => ("output_unless_exhausted", "optional_dep"),
     };
-    expand_trait(
-        flow,
-        &name,
-        &implementor,
-        &message,
-        &label,
-        &quote!(#private::Carrier::<#whole>::of().#take(args, param, #index)),
-    )
-}
-
-/// A trait whose only implementor is the type that handlers take, which it decodes.
-fn expand_trait(
-    flow: &Flow,
-    name: &Ident,
-    implementor: &TokenStream,
-    message: &str,
-    label: &str,
-    body: &TokenStream,
-) -> TokenStream {
-    let private = &flow.private;
-    let signature = quote! {
-        fn take(args: &#private::StepArgs, param: &'static #private::str)
-            -> #private::Result<Self, #private::StepError>
-    };
+    let [agree, read] = [agree, read].map(|name| Ident::new(name, Span::call_site()));
+    let (marker, ty) = (marker(taken, taker), &param.ty);
+    let whole = taken.whole_output(private);
+    let (text, index) = (param.text(), index_literal(flow.index_of(declared)));
     quote! {
-        #[diagnostic::on_unimplemented(message = #message, label = #label)]
-        trait #name: #private::Sized {
-            #signature;
-        }
-
-        #[automatically_derived]
-        impl #name for #implementor {
-            #signature {
-                #[allow(unused_imports)]
-                use #private::NoCarrier as _;
-                #body
-            }
-        }
+        #private::#agree::<#marker, #whole, #ty>(#private::Carrier::<#whole>::of().#read(&__args, #text, #index)?)
     }
 }
 
-fn expand_input(flow: &Flow) -> TokenStream {
+/// Decodes the run's input for `param`.
+pub(super) fn expand_input(flow: &Flow, param: &Param) -> TokenStream {
     let private = &flow.private;
-    let Some(input) = flow.input.as_ref().filter(|_| flow.steps.iter().any(Step::takes_input)) else {
-        return TokenStream::new();
-    };
-    let written = type_text(input);
-    let message = format!("the input of this flow is `{written}`, not `{{Self}}`");
-    let label = format!("expected `{written}`, as in `#[flow(input = {written})]`");
-    let body = quote!({
-        let _ = param;
-        #private::Carrier::<#input>::of().input(args)
-    });
-    expand_trait(flow, &input_trait(), &quote!(#input), &message, &label, &body)
+    let (input, ty, text) = (&flow.input, &param.ty, param.text());
+    quote!(#private::input::<#input, #ty>(#private::Carrier::<#input>::of().input(&__args, #text)?))
 }
 
-/// The list that a map runs over, and the user's word for it.
-pub(super) fn source_of<'a>(flow: &'a Flow, step: &'a Step) -> Option<(TokenStream, &'a Ident)> {
-    match step.source.as_ref()? {
-        Source::Input(over) => Some((flow.input.as_ref()?.to_token_stream(), over)),
-        Source::Step(reference) => {
-            let source = &flow.steps[reference.target?];
-            Some((source.whole_output(&flow.private)?, &reference.name))
-        }
-    }
+/// Checks that a map's source is a list, at the user's word for it; and the list's type.
+pub(super) fn expand_source(flow: &Flow, step: &Step) -> Option<(TokenStream, TokenStream)> {
+    let private = &flow.private;
+    let (list, over) = match step.source.as_ref()? {
+        Source::Input(over) => (flow.input.as_ref()?.to_token_stream(), over),
+        Source::Step(reference) => (flow.steps[reference.target?].whole_output(private)?, &reference.name),
+    };
+    let here = respanned(list.clone(), over.span());
+    Some((quote!(#private::is_list::<#here>();), list))
+}
+
+/// The tokens at another place, so that what is wrong with them is reported there.
+fn respanned(tokens: TokenStream, span: Span) -> TokenStream {
+    tokens
+        .into_iter()
+        .map(|mut token| {
+            if let TokenTree::Group(group) = &token {
+                token = TokenTree::Group(Group::new(group.delimiter(), respanned(group.stream(), span)));
+            }
+            token.set_span(span);
+            token
+        })
+        .collect()
 }

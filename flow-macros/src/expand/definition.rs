@@ -14,7 +14,7 @@ pub(super) fn expand(flow: &Flow) -> TokenStream {
     let numbers = expand_numbers(private, &flow.numbers);
     let note = option(private, flow.note.as_ref());
     let input = &flow.input;
-    let contract = expand_contract(flow, flow.input_has_schema, &quote!(#input));
+    let contract = expand_contract(flow, flow.input_has_schema, &quote!(#input), &TokenStream::new());
     let steps = flow.steps.iter().map(|step| expand_step(flow, step));
     let slugs = flow.in_order().map(|step| step.slug.value.as_str());
     expand_impl(
@@ -67,7 +67,7 @@ fn expand_step(flow: &Flow, step: &Step) -> TokenStream {
     let private = &flow.private;
     let slug = &step.slug.value;
     let output = &step.output;
-    let contract = expand_contract(flow, step.has_schema, &quote!(#output));
+    let contract = expand_contract(flow, step.has_schema, &quote!(#output), &quote!(#private::is_value::<#output>();));
     let slug_of = |declared: usize| &flow.steps[declared].slug.value;
     let needs = step.needs().filter_map(|(_, reference)| reference.target).map(slug_of);
     let after = step.after.iter().filter_map(|reference| reference.target).map(slug_of);
@@ -93,10 +93,7 @@ fn expand_step(flow: &Flow, step: &Step) -> TokenStream {
             when_exhausted: #when_exhausted,
             numbers: #numbers,
             note: #note,
-            ..#private::StepSpec::new(#slug, || {
-                #private::is_value::<#output>();
-                #contract
-            })
+            ..#private::StepSpec::new(#slug, || #contract)
         }
     }
 }

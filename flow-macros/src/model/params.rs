@@ -14,6 +14,13 @@ pub(crate) struct Param {
     pub(crate) role: Role,
 }
 
+impl Param {
+    /// Its name as errors at run time say it.
+    pub(crate) fn text(&self) -> String {
+        self.name.unraw().to_string()
+    }
+}
+
 /// What a parameter is given.
 pub(crate) enum Role {
     /// The run's input.

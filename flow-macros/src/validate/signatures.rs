@@ -1,7 +1,7 @@
 //! A handler's signature is one that the engine can call.
 
 use quote::ToTokens;
-use syn::{FnArg, Receiver, ReceiverKind, ReturnType, Type};
+use syn::{FnArg, Receiver, ReceiverKind, ReturnType, Safety, Type};
 
 use crate::{
     diag::Diag,
@@ -55,6 +55,9 @@ fn check_asyncness(step: &Step, diag: &mut Diag) {
     }
     if let Some(constness) = step.sig.constness {
         diag.at(constness, "a step is no `const fn`; drop `const`");
+    }
+    if let Safety::Unsafe(unsafety) = &step.sig.safety {
+        diag.at(unsafety, "a step is no `unsafe fn`, since the engine calls it; drop `unsafe`");
     }
 }
 

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use flow_core::definition::FlowDefinition;
+use flow_core::{
+    definition::{FlowDefinition, QueueMode},
+    flow::Flow,
+};
 
 use super::Handlers;
 
@@ -23,7 +26,11 @@ pub trait StepQueued: Send + Sync + 'static {
     fn flow(&self) -> &Arc<Self::Flow>;
 
     /// The flow's definition with the queue mode `step_queues`.
-    fn definition() -> FlowDefinition;
+    fn definition() -> FlowDefinition {
+        let mut definition = <Self::Flow as Flow>::definition();
+        definition.shape.queue_mode = QueueMode::StepQueues;
+        definition
+    }
 }
 
 /// A flow each of whose steps is routed to a named queue. Made by [`route_flow!`](crate::route_flow).
@@ -42,7 +49,14 @@ pub trait Routed: Send + Sync + 'static {
     fn flow(&self) -> &Arc<Self::Flow>;
 
     /// The flow's definition with the queue mode `routed` and each step's queue.
-    fn definition() -> FlowDefinition;
+    fn definition() -> FlowDefinition {
+        let mut definition = <Self::Flow as Flow>::definition();
+        definition.shape.queue_mode = QueueMode::Routed;
+        for (step, queue) in definition.shape.steps.iter_mut().zip(Self::QUEUES) {
+            step.queue = Some((*queue).to_owned());
+        }
+        definition
+    }
 }
 
 /// Makes a type that lays each step of a flow onto a private queue of its own.
@@ -85,10 +99,6 @@ macro_rules! with_step_queues {
 
                 fn flow(&self) -> &$crate::__private::Arc<Self::Flow> {
                     &self.flow
-                }
-
-                fn definition() -> $crate::__private::FlowDefinition {
-                    $crate::__private::step_queued_definition::<$flow>()
                 }
             }
         };
@@ -138,10 +148,6 @@ macro_rules! route_flow {
 
                 fn flow(&self) -> &$crate::__private::Arc<Self::Flow> {
                     &self.flow
-                }
-
-                fn definition() -> $crate::__private::FlowDefinition {
-                    $crate::__private::routed_definition::<$flow>(NAMES)
                 }
             }
         };

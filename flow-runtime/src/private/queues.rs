@@ -1,10 +1,6 @@
 //! The queues of step-queued and routed flows, as constants.
 
-use flow_core::{
-    definition::{FlowDefinition, QueueMode},
-    flow::Flow,
-    queue_name::{MAX_QUEUE_NAME, QueueName, is_queue_name},
-};
+use flow_core::queue_name::{MAX_QUEUE_NAME, QueueName, is_queue_name};
 
 use super::text::Text;
 
@@ -110,23 +106,4 @@ pub const fn texts<const N: usize>(names: &'static [QueueName; N]) -> [&'static 
         place += 1;
     }
     texts
-}
-
-/// The definition of a flow whose steps have their own queues.
-#[must_use]
-pub fn step_queued_definition<F: Flow>() -> FlowDefinition {
-    let mut definition = F::definition();
-    definition.shape.queue_mode = QueueMode::StepQueues;
-    definition
-}
-
-/// The definition of a flow whose steps are routed to `queues`, in step order.
-#[must_use]
-pub fn routed_definition<F: Flow>(queues: &[&str]) -> FlowDefinition {
-    let mut definition = F::definition();
-    definition.shape.queue_mode = QueueMode::Routed;
-    for (step, queue) in definition.shape.steps.iter_mut().zip(queues) {
-        step.queue = Some((*queue).to_owned());
-    }
-    definition
 }

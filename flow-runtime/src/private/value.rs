@@ -47,8 +47,8 @@ impl<T: Serialize + DeserializeOwned + Send + 'static> Carrier<T> {
         args.optional_dep(param, step)
     }
 
-    pub fn input(&self, args: &StepArgs) -> Result<T, StepError> {
-        args.input("input")
+    pub fn input(&self, args: &StepArgs, param: &'static str) -> Result<T, StepError> {
+        args.input(param)
     }
 
     pub fn encode(&self, output: &T) -> StepResult {
@@ -81,7 +81,7 @@ pub trait NoCarrier {
         stand_in()
     }
 
-    fn input(&self, _: &StepArgs) -> Result<Self::Value, StepError> {
+    fn input(&self, _: &StepArgs, _: &'static str) -> Result<Self::Value, StepError> {
         stand_in()
     }
 

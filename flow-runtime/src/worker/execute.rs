@@ -25,6 +25,7 @@ use super::{
 use crate::{
     args::StepArgs,
     context::{Facts, StepContext},
+    fault,
     handlers::{StepCall, StepResult},
     store::{Claimed, Outcome, Settlement},
 };
@@ -61,7 +62,9 @@ pub(super) fn spawn(shared: &Arc<Shared>, claimed: Claimed, claimed_at: DateTime
         let has_begun = Arc::clone(&has_begun);
         async move {
             has_begun.store(true, Ordering::Release);
+            fault::is_cut("handling");
             let outcome = attempt(&shared, step, args, ctx, claimed.timeout, slot).await;
+            fault::is_cut("handled");
             shared.finish(Settlement { id, outcome });
         }
     };

@@ -13,6 +13,7 @@ use super::{
 use crate::{
     backoff::Backoff,
     error::{DbError, WorkerError},
+    fault,
     store::{self, Exchange, Exchanged, Settlement, Verdict},
 };
 
@@ -162,8 +163,9 @@ impl Pump {
         };
         let connection = self.link.get().await?;
         match tokio::time::timeout(EXCHANGE_TIMEOUT, store::exchange(connection, &sent)).await {
+            Ok(Ok(_)) if fault::is_cut("committed") => Err(connection_lost()),
             Ok(exchanged) => exchanged,
-            Err(_) => Err(sqlx_timeout()),
+            Err(_) => Err(connection_lost()),
         }
     }
 
@@ -188,6 +190,10 @@ impl Pump {
             self.poll_at = Instant::now() + self.shared.config.poll_interval;
         }
         let claimed_at = reply.claimed_at.unwrap_or_else(Utc::now);
+        if !reply.claimed.is_empty() && fault::is_cut("claimed") {
+            self.must_resume = true;
+            return;
+        }
         for claimed in reply.claimed {
             execute::spawn(&self.shared, claimed, claimed_at);
         }
@@ -232,6 +238,6 @@ fn cause(error: &DbError) -> String {
     std::error::Error::source(error).map(ToString::to_string).unwrap_or_default()
 }
 
-fn sqlx_timeout() -> DbError {
+fn connection_lost() -> DbError {
     DbError::Other(std::io::Error::from(std::io::ErrorKind::TimedOut).into())
 }

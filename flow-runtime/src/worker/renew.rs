@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
 
 use super::start::{Link, Shared};
-use crate::{backoff::Backoff, notify::Subscription, store};
+use crate::{backoff::Backoff, fault, notify::Subscription, store};
 
 /// How long a renewal may take before its connection counts as lost.
 const RENEW_TIMEOUT: Duration = Duration::from_secs(10);
@@ -22,6 +22,9 @@ pub(super) async fn renew_until(shared: Arc<Shared>, own: Subscription, all_sett
             () = own.notified() => {}
         }
         let held = shared.held.ids();
+        if !held.is_empty() && fault::is_cut("renewing") {
+            link.lose();
+        }
         let renewed = match link.get().await {
             Ok(connection) => {
                 let renewal = store::renew_leases(connection, shared.worker_id, shared.config.lease, &held);

@@ -14,6 +14,7 @@ use crate::{
     config::{OnDrift, WorkerConfig},
     db::Db,
     error::{DeployError, WorkerError},
+    fault,
     notify::{Subscription, Topic},
     registry::Registered,
     store::{self, Deployed, Settlement},
@@ -59,6 +60,9 @@ pub(super) async fn start(worker: Worker) -> Result<RunningWorker, WorkerError> 
     }
     let mut connection = worker.db.connect().await?;
     deploy(&mut connection, &worker).await?;
+    if fault::is_cut("deploying") {
+        connection = worker.db.connect().await?;
+    }
     let (worker_id, queue_id) = register(&mut connection, &worker).await?;
     tracing::info!(worker_id, queue = worker.queue, flow = worker.flow.slug(), "worker started");
 

@@ -45,6 +45,31 @@ impl Engine {
     }
 }
 
+/// The invariants as one SQL function.
+const BROKEN_ROWS: &str = include_str!("../../sql/broken_rows.sql");
+
+impl Engine {
+    /// Makes `flow.broken_rows()`, which lists every violation of an invariant.
+    pub async fn make_broken_rows(&self) {
+        self.run_sql(BROKEN_ROWS).await;
+    }
+
+    /// Fails unless every invariant holds. Call it at the end of a history.
+    ///
+    /// # Panics
+    /// With the rows that break one.
+    pub async fn check(&self) {
+        self.make_broken_rows().await;
+        assert_eq!(self.broken_rows().await, Vec::<String>::new());
+    }
+
+    /// Every violation of an invariant, as `I3: step 1: remaining tasks are 2, live are 1`.
+    pub async fn broken_rows(&self) -> Vec<String> {
+        let query = "select concat(b.invariant, ': ', b.what) from flow.broken_rows() b order by 1";
+        sqlx::query_scalar(query).fetch_all(self.pool()).await.unwrap()
+    }
+}
+
 /// One settlement a claim, each with the output `output` gives.
 pub fn complete_each(claims: &[Claim], output: impl Fn(&Claim) -> Value) -> Vec<Settle> {
     claims.iter().map(|claim| claim.complete(output(claim))).collect()

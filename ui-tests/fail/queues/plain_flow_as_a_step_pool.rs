@@ -3,10 +3,6 @@ use flow_runtime::prelude::*;
 
 struct Shop;
 
-fn pool<Q: flow_runtime::StepQueued>(queues: Q, step: <Q::Flow as Flow>::Step) {
-    let _ = (queues, step);
-}
-
 #[flow(input = u32)]
 impl Shop {
     #[step]
@@ -16,5 +12,6 @@ impl Shop {
 }
 
 fn main() {
-    pool(Shop, ShopStep::Reserve);
+    let worker = |db: Db| Worker::builder(&db).step(Shop, ShopStep::Reserve);
+    let _ = worker;
 }

@@ -15,10 +15,6 @@ impl Mill {
     }
 }
 
-fn pool<Q: flow_runtime::StepQueued>(queues: Q, step: <Q::Flow as Flow>::Step) {
-    let _ = (queues, step);
-}
-
 #[flow(input = u32)]
 impl Shop {
     #[step]
@@ -28,5 +24,6 @@ impl Shop {
 }
 
 fn main() {
-    pool(ShopQueues::new(Shop), MillStep::Grind);
+    let worker = |db: Db| Worker::builder(&db).step(ShopQueues::new(Shop), MillStep::Grind);
+    let _ = worker;
 }

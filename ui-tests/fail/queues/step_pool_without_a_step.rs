@@ -5,10 +5,6 @@ struct Shop;
 
 flow_runtime::with_step_queues!(ShopQueues for Shop);
 
-fn pool<Q: flow_runtime::StepQueued>(queues: Q, step: <Q::Flow as Flow>::Step) {
-    let _ = (queues, step);
-}
-
 #[flow(input = u32)]
 impl Shop {
     #[step]
@@ -18,5 +14,6 @@ impl Shop {
 }
 
 fn main() {
-    pool(ShopQueues::new(Shop));
+    let worker = |db: Db| Worker::builder(&db).step(ShopQueues::new(Shop));
+    let _ = worker;
 }

@@ -1,0 +1,123 @@
+-- One row for each violation of an invariant (docs/behaviours.md, group I) that a look at the tables can show: which one,
+-- where, and what is wrong. Empty on a healthy database, between any two transactions.
+create or replace function flow.broken_rows() returns table (invariant text, run_id uuid, what text) language plpgsql as $$
+declare
+    v_queue record;
+    v_read record;
+    v_queues integer[] := '{}';
+    v_ids bigint[] := '{}';
+    v_bodies jsonb[] := '{}';
+begin
+    for v_queue in select q.queue_id, q.name from flow.queue q loop
+        execute format('select array_agg(m.msg_id) as ids, array_agg(m.message) as bodies from pgmq.%I m', 'q_' || v_queue.name)
+        into v_read;
+        if v_read.ids is not null then
+            v_queues := v_queues || array_fill(v_queue.queue_id, array[cardinality(v_read.ids)]);
+            v_ids := v_ids || v_read.ids;
+            v_bodies := v_bodies || v_read.bodies;
+        end if;
+    end loop;
+
+    return query
+    with r as (select * from flow.run),
+    message as (select * from unnest(v_queues, v_ids, v_bodies) m(queue_id, message_id, body)),
+    s as (
+        select ss.*, d.slug, d.kind, d.dependencies, d.max_attempts, r.status as run_status,
+               not exists (select from flow.step o where o.flow_id = ss.flow_id and ss.step_index = any (o.dependencies)) as is_leaf,
+               (select count(*) from flow.step_state o
+                where o.run_id = ss.run_id and o.step_index = any (d.dependencies)
+                  and o.status not in ('completed', 'skipped')) as open_deps
+        from flow.step_state ss
+        join flow.step d on d.flow_id = ss.flow_id and d.step_index = ss.step_index
+        left join r on r.run_id = ss.run_id
+    ), t as (
+        select k.*, s.status as step_status, s.run_status, s.max_attempts, k.status in ('queued', 'started') as is_live,
+               format('task %s.%s', k.step_index, k.task_index) as name,
+               (select count(*) from flow.attempt_error e
+                where e.run_id = k.run_id and e.step_index = k.step_index and e.task_index = k.task_index) as errors,
+               (select coalesce(max(e.attempt), 0) from flow.attempt_error e
+                where e.run_id = k.run_id and e.step_index = k.step_index and e.task_index = k.task_index) as last_error
+        from flow.task k left join s on s.run_id = k.run_id and s.step_index = k.step_index
+    ), live as (
+        select t.run_id, t.step_index, count(*) as tasks from t where t.is_live group by t.run_id, t.step_index
+    ), open_steps as (
+        select s.run_id, count(*) as steps from s where s.status in ('created', 'started') group by s.run_id
+    )
+    select 'I1', r.run_id, format('remaining steps are %s, open are %s', r.remaining_steps, coalesce(o.steps, 0))
+    from r left join open_steps o on o.run_id = r.run_id
+    where r.status = 'started' and r.remaining_steps <> coalesce(o.steps, 0)
+    union all
+    select 'I2', s.run_id, format('step %s: remaining dependencies are %s, open are %s', s.step_index, s.remaining_deps, s.open_deps)
+    from s where s.run_status = 'started' and s.status = 'created' and (s.remaining_deps <> s.open_deps or s.open_deps = 0)
+    union all
+    select 'I3', s.run_id, format('step %s: remaining tasks are %s, live are %s', s.step_index, s.remaining_tasks, coalesce(l.tasks, 0))
+    from s left join live l on l.run_id = s.run_id and l.step_index = s.step_index
+    where s.status = 'started' and (s.remaining_tasks is distinct from coalesce(l.tasks, 0)::integer or l.tasks is null)
+    union all
+    select 'I4', r.run_id, 'no live task' from r
+    where r.status = 'started' and not exists (select from live l where l.run_id = r.run_id)
+    union all
+    select 'I5', t.run_id, format('%s is %s in a step that is %s', t.name, t.status, t.step_status)
+    from t where t.is_live and t.step_status <> 'started'
+    union all
+    select 'I5', s.run_id, format('step %s is %s in a run that is %s', s.step_index, s.status, s.run_status)
+    from s where s.status in ('created', 'started') and s.run_status <> 'started'
+    union all
+    select 'I6', s.run_id, format('step %s is %s in a completed run', s.step_index, s.status)
+    from s where s.run_status = 'completed' and s.status not in ('completed', 'skipped')
+    union all
+    select 'I6', r.run_id, 'the output is not the object of the completed leaves'
+    from r where r.output is distinct from (
+        select case when r.status = 'completed' then coalesce(jsonb_object_agg(s.slug, s.output), '{}') end from s
+        where s.run_id = r.run_id and s.is_leaf and s.status = 'completed')
+    union all
+    select 'I7', r.run_id, format('the run is %s', r.status)
+    from r where (r.status = 'failed') <> exists (select from s where s.run_id = r.run_id and s.status = 'failed')
+    union all
+    select 'I7', s.run_id, format('step %s is cancelled in a run that is %s', s.step_index, s.run_status)
+    from s where s.status = 'cancelled' and s.run_status not in ('failed', 'cancelled')
+    union all
+    select 'I7', t.run_id, format('%s is %s in a step that is %s', t.name, t.status, t.step_status)
+    from t where t.status = 'cancelled' and t.run_status not in ('failed', 'cancelled')
+              or t.status = 'skipped' and t.step_status <> 'skipped'
+    union all
+    select 'I8', s.run_id, format('step %s is %s before its dependencies', s.step_index, s.status)
+    from s where s.status in ('started', 'completed') and s.open_deps > 0
+    union all
+    select 'I9', t.run_id, format('%s has attempt %s of %s', t.name, t.attempt, t.max_attempts)
+    from t where t.attempt > t.max_attempts
+    union all
+    select 'I9', t.run_id, format('%s is %s with attempt %s and %s errors', t.name, t.status, t.attempt, t.errors)
+    from t where t.last_error > t.attempt or case t.status
+        when 'queued' then t.errors <> t.attempt
+        when 'failed' then t.errors <> t.attempt
+        when 'completed' then t.errors <> t.attempt - 1
+        else t.errors not in (t.attempt - 1, t.attempt) end
+    union all
+    select 'I9', e.run_id, format('an error of task %s.%s, which is not there', e.step_index, e.task_index)
+    from flow.attempt_error e where not exists (
+        select from t where t.run_id = e.run_id and t.step_index = e.step_index and t.task_index = e.task_index)
+    union all
+    select 'I12', t.run_id, format('%s is live and has %s messages', t.name, count(m.message_id))
+    from t left join message m on m.queue_id = t.queue_id and m.message_id = t.message_id
+         and m.body = jsonb_build_object('run', t.run_id, 'step', t.step_index, 'task', t.task_index)
+    where t.is_live group by t.run_id, t.name having count(m.message_id) <> 1
+    union all
+    select 'I12', null::uuid, format('message %s of queue %s belongs to no live task', m.message_id, m.queue_id)
+    from message m where not exists (
+        select from t where t.is_live and t.queue_id = m.queue_id and t.message_id = m.message_id)
+    union all
+    select 'I13', s.run_id, format('the output of map %s is not that of its tasks', s.step_index)
+    from s where s.kind = 'map' and s.status = 'completed' and (
+        s.output is distinct from (
+            select coalesce(jsonb_agg(t.output order by t.task_index), '[]') from t
+            where t.run_id = s.run_id and t.step_index = s.step_index and t.status = 'completed')
+        or s.task_count <> jsonb_array_length(s.output))
+    union all
+    select 'I15', r.run_id, 'the step states are not those of the flow'
+    from r where array(select d.step_index from flow.step d where d.flow_id = r.flow_id order by 1)
+              <> array(select o.step_index from flow.step_state o where o.run_id = r.run_id order by 1)
+    union all
+    select 'I15', k.run_id, 'a key names a run that is not there or another flow''s'
+    from flow.run_key k where not exists (select from r where r.run_id = k.run_id and r.flow_id = k.flow_id);
+end $$;
