@@ -56,6 +56,7 @@ async fn cancelling_a_run_ends_what_is_open_and_keeps_what_has_ended() {
     assert_eq!(worker.settle(&[tasks[1].complete(1)]).await, ["lost"]);
     let row = engine.run(run).await;
     assert!(row["ended_at"].is_string() && row["error"].is_null() && row["error_step"].is_null());
+    engine.check().await;
 }
 
 // K2
@@ -78,6 +79,7 @@ async fn cancelling_an_ended_run_returns_its_status() {
     }
     let unknown = sqlx::query("select flow.cancel_run($1)").bind(Uuid::nil()).execute(engine.pool()).await;
     assert!(refusal(unknown).starts_with("WF002: there is no run 00000000"));
+    engine.check().await;
 }
 
 // K3
@@ -103,6 +105,7 @@ async fn the_workers_that_hold_tasks_are_told() {
     let claims = workers[2].claim(2).await;
     workers[2].accept(claims[0].fail_for_good("no")).await;
     assert_eq!(listener.recv().await.unwrap().payload(), workers[2].id.to_string());
+    engine.check().await;
 }
 
 // K5
@@ -119,6 +122,7 @@ async fn messages_leave_every_queue_of_the_run_and_no_other_run() {
         let runs: Vec<String> = sqlx::query_scalar(sqlx::AssertSqlSafe(query)).fetch_one(engine.pool()).await.unwrap();
         assert_eq!(runs, vec![other.to_string(); count]);
     }
+    engine.check().await;
 }
 
 /// Makes runs of `slug` in every state there is, with keys and history.
@@ -179,6 +183,7 @@ async fn deleting_a_flow_leaves_nothing_of_it_and_all_of_the_others() {
 
     let unknown = sqlx::query("select flow.delete_flow('nobody')").execute(engine.pool()).await;
     assert_eq!(refusal(unknown), "WF001: no flow \"nobody\" is deployed");
+    engine.check().await;
 }
 
 // K7
@@ -198,6 +203,7 @@ async fn deleting_a_flow_empties_a_shared_queue_of_its_messages_and_keeps_it() {
     let left = "select f.slug from pgmq.q_mine m join flow.run r on r.run_id = (m.message ->> 'run')::uuid join flow.flow f using (flow_id)";
     assert_eq!(engine.words(left).await, "theirs");
     assert_eq!(engine.value::<i64>("select count(*) from pgmq.q_mine").await, 1);
+    engine.check().await;
 }
 
 // K8 K9 K12
@@ -228,6 +234,7 @@ async fn prune_removes_what_ended_before_the_cutoff() {
 
     let fresh: Uuid = engine.value("select flow.start_run('work', '[1]', null, 'completed')").await;
     assert!(!runs.contains(&fresh));
+    engine.check().await;
 }
 
 // K10
@@ -245,6 +252,7 @@ async fn prune_goes_on_until_nothing_is_left() {
     }
     assert_eq!(counts, [10, 10, 5, 0]);
     assert_eq!(engine.words(ROWS).await, "0 0 0 0 0");
+    engine.check().await;
 }
 
 // K11
@@ -260,6 +268,7 @@ async fn prune_removes_workers_last_seen_before_the_cutoff() {
         .await;
     engine.run_sql("select flow.prune('2026-02-01', 1)").await;
     assert_eq!(engine.words("select w.worker_id::text from flow.worker w order by 1").await, "2 3");
+    engine.check().await;
 }
 
 // K13 K14
@@ -301,6 +310,7 @@ async fn a_retry_takes_over_what_has_ended() {
     worker.accept(last.complete("end")).await;
     assert_eq!(engine.result(new).await, ("completed".to_owned(), json!({"last": "end"})));
     assert_eq!(everything(&engine, old).await, before);
+    engine.check().await;
 }
 
 // K13
@@ -338,6 +348,7 @@ async fn a_retry_of_a_cancelled_run_starts_what_was_open() {
     assert_eq!(engine.visible().await, 1, "a step that had started is not delayed again");
     worker.complete_all(|claim| json!(claim.step)).await;
     assert_eq!(engine.result(new).await, ("completed".to_owned(), json!({"end": 4})));
+    engine.check().await;
 }
 
 // K13 X3
@@ -353,6 +364,7 @@ async fn a_retry_of_a_run_that_a_condition_failed_fails_the_same_way() {
     let newest = retry(&engine, new).await.unwrap();
     assert_ne!(newest, new);
     assert_eq!(retry(&engine, old).await.unwrap(), new);
+    engine.check().await;
 }
 
 // K15
@@ -388,6 +400,7 @@ async fn a_run_that_has_not_failed_is_not_retried() {
     assert_eq!(refusal(retry(&engine, run).await), format!("WF017: run {run} is completed; {rule}"));
     let unknown = Uuid::now_v7();
     assert_eq!(refusal(retry(&engine, unknown).await), format!("WF002: there is no run {unknown}"));
+    engine.check().await;
 }
 
 // K17
@@ -413,4 +426,5 @@ async fn a_flow_with_a_live_worker_is_deleted_by_force_only() {
     engine.run_sql("update flow.worker set seen_at = now() - interval '31 s'").await;
     engine.worker(&graph).await;
     engine.run_sql("update flow.worker set seen_at = now() - interval '31 s'; select flow.delete_flow('work')").await;
+    engine.check().await;
 }

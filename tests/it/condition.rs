@@ -55,6 +55,7 @@ async fn a_step_starts_without_a_condition_and_with_one_that_is_met() {
     worker.accept(claim.complete(json!({"ok": true, "more": 1}))).await;
     assert_eq!(engine.steps(run).await, "a=completed plain=started met=started");
     assert_eq!(engine.step(run, "met").await["skip_reason"], Value::Null);
+    engine.check().await;
 }
 
 // X2
@@ -66,6 +67,7 @@ async fn unmet_with_skip_skips_the_step_alone() {
     assert_eq!(engine.tasks(run).await, "second.0=queued/0 beside.0=queued/0");
     let row = engine.run(run).await;
     assert_eq!((&row["status"], &row["remaining_steps"]), (&json!("started"), &json!(3)));
+    engine.check().await;
 }
 
 // X3 R16
@@ -81,6 +83,7 @@ async fn unmet_with_fail_fails_the_run() {
         (&row["status"], &row["error"], &row["error_step"]),
         (&json!("failed"), &json!("condition not met"), &json!("first"))
     );
+    engine.check().await;
 }
 
 // X4
@@ -92,6 +95,7 @@ async fn unmet_with_skip_cascade_skips_what_is_behind() {
         engine.steps(run).await,
         "first=skipped:condition_unmet second=skipped:dependency_skipped third=skipped:dependency_skipped beside=started"
     );
+    engine.check().await;
 }
 
 // X5
@@ -111,6 +115,7 @@ async fn run_unless_applies_when_unmet_when_its_pattern_is_there() {
         assert_eq!(outcome(&engine, &graph, &json!({"dry": false})).await, "a=started b=created");
         assert_eq!(outcome(&engine, &graph, &json!({"dry": true, "n": 1})).await, expected);
     }
+    engine.check().await;
 }
 
 // X5
@@ -126,6 +131,7 @@ async fn with_both_conditions_a_step_runs_in_one_of_four_cases() {
     ] {
         assert_eq!(outcome(&engine, &graph, &input).await, expected, "{input}");
     }
+    engine.check().await;
 }
 
 // X6
@@ -146,6 +152,7 @@ async fn of_two_opposite_conditions_exactly_one_is_met() {
     ] {
         assert_eq!(outcome(&engine, &graph, &input).await, expected, "{input}");
     }
+    engine.check().await;
 }
 
 // X7
@@ -166,6 +173,7 @@ async fn patterns_are_contained_as_postgres_contains_json() {
     let inputs = [json!(null), json!([null]), json!(0), json!({})];
     assert_eq!(tested(&engine, "run_if", json!(null), &inputs).await, [ran, ran, unmet, unmet]);
     assert_eq!(tested(&engine, "run_unless", json!(null), &inputs).await, [unmet, unmet, ran, ran]);
+    engine.check().await;
 }
 
 // X8
@@ -179,6 +187,7 @@ async fn a_map_over_the_input_tests_the_whole_array() {
     }
     let inputs = [json!("vip"), json!("vip "), json!("VIP"), json!({"vip": "vip"})];
     assert_eq!(tested(&engine, "run_if", json!("vip"), &inputs).await, ["ran", "unmet", "unmet", "unmet"]);
+    engine.check().await;
 }
 
 // X9
@@ -206,6 +215,7 @@ async fn a_dependents_condition_sees_data_and_order_only_dependencies() {
         engine.steps(run).await,
         "data=completed order=completed gone=skipped:condition_unmet both=started data_only=started none=started"
     );
+    engine.check().await;
 }
 
 // X10
@@ -227,6 +237,7 @@ async fn a_skipped_dependency_is_absent_from_the_condition() {
     let claim = worker.claim_one().await;
     worker.accept(claim.complete(json!({"x": 1}))).await;
     assert_eq!(engine.steps(run).await, "a=completed with=started without=skipped:condition_unmet");
+    engine.check().await;
 }
 
 // X11
@@ -244,6 +255,7 @@ async fn a_condition_is_tested_when_the_last_dependency_ends() {
     worker.accept(claims[1].complete(0)).await;
     assert_eq!(engine.steps(run).await, "a=completed b=completed c=skipped:condition_unmet");
     assert_eq!(engine.result(run).await, ("completed".to_owned(), json!({})));
+    engine.check().await;
 }
 
 // X12
@@ -271,6 +283,7 @@ async fn an_unmet_fail_leaves_nothing_live() {
     );
     assert_eq!(engine.messages().await, 0);
     assert_eq!(running.settle(&[held.complete(1)]).await, ["lost"]);
+    engine.check().await;
 }
 
 // X13
@@ -300,6 +313,7 @@ async fn of_several_unmet_steps_the_lowest_that_fails_decides() {
         "a=completed skips=cancelled cascades=cancelled fails=failed fails_too=cancelled behind=cancelled"
     );
     assert_eq!(engine.run(run).await["error_step"], "fails");
+    engine.check().await;
 }
 
 // X13
@@ -321,6 +335,7 @@ async fn a_condition_that_fails_the_run_comes_before_a_failure_of_the_same_call(
     assert_eq!(engine.steps(run).await, "a=completed b=cancelled strict=failed");
     assert_eq!(engine.run(run).await["error"], "condition not met");
     assert_eq!(engine.value::<i64>("select count(*) from flow.attempt_error").await, 0);
+    engine.check().await;
 }
 
 // X14
@@ -341,6 +356,7 @@ async fn a_join_of_skipped_parents_starts_with_one_task() {
     worker.accept(claim.complete(1)).await;
     assert_eq!(engine.step(run, "join").await["remaining_deps"], 0);
     assert_eq!(engine.tasks(run).await, "c.0=completed/1 join.0=queued/0");
+    engine.check().await;
 }
 
 // X15
@@ -357,6 +373,7 @@ async fn a_skip_behind_a_skip_lets_the_next_step_start() {
     assert_eq!(engine.steps(run).await, "a=skipped:condition_unmet b=skipped:condition_unmet c=started");
     engine.worker(&graph).await.complete_all(|_| json!("end")).await;
     assert_eq!(engine.result(run).await, ("completed".to_owned(), json!({"c": "end"})));
+    engine.check().await;
 }
 
 // X16
@@ -375,6 +392,7 @@ async fn a_chain_of_skips_of_any_length_resolves_within_one_call() {
         assert_eq!(engine.result(run).await, ("completed".to_owned(), json!({})));
         assert_eq!(engine.steps(run).await.matches("skipped:condition_unmet").count(), count);
     }
+    engine.check().await;
 }
 
 // X17
@@ -419,6 +437,7 @@ async fn the_other_dependency_of_a_cascaded_step_runs_on() {
     engine.worker(&graph).await.complete_all(|_| json!(1)).await;
     assert_eq!(engine.steps(run).await, "gone=skipped:condition_unmet runs=completed join=skipped:dependency_skipped");
     assert_eq!(engine.result(run).await, ("completed".to_owned(), json!({})));
+    engine.check().await;
 }
 
 // X19
@@ -439,6 +458,7 @@ async fn a_map_skipped_by_a_cascade_is_no_empty_map() {
     let map = engine.step(run, "each").await;
     assert_eq!((&map["task_count"], &map["output"]), (&Value::Null, &Value::Null));
     assert_eq!(engine.result(run).await, ("completed".to_owned(), json!({})));
+    engine.check().await;
 }
 
 // X20
@@ -489,6 +509,7 @@ async fn a_step_reached_twice_is_skipped_once() {
     );
     engine.worker(&graph).await.complete_all(|_| json!(1)).await;
     assert_eq!(engine.result(run).await, ("completed".to_owned(), json!({"other": 1})));
+    engine.check().await;
 }
 
 // X21
@@ -511,6 +532,7 @@ async fn a_step_reached_by_a_cascade_and_by_a_skip_at_once_is_skipped() {
          join=skipped:dependency_skipped behind=skipped:dependency_skipped"
     );
     assert_eq!(engine.result(run).await, ("completed".to_owned(), json!({})));
+    engine.check().await;
 }
 
 // X22
@@ -530,4 +552,5 @@ async fn a_reason_is_there_exactly_when_a_step_is_skipped() {
         engine.words("select unnest(enum_range(null::flow.skip_reason))::text").await,
         "condition_unmet dependency_skipped handler_failed"
     );
+    engine.check().await;
 }

@@ -57,6 +57,7 @@ async fn a_failure_with_attempts_left_queues_the_task_again() {
     );
     assert!((1000..=1100).contains(&hidden_ms(&engine, 1).await));
     assert_eq!(worker.claim(10).await, []);
+    engine.check().await;
 }
 
 // F2 F3
@@ -73,6 +74,7 @@ async fn delays_double_up_to_the_longest() {
         assert!((delay * 1000..=delay * 1100).contains(&hidden), "attempt {attempt}: {hidden} ms");
         engine.pass_time().await;
     }
+    engine.check().await;
 }
 
 // F2
@@ -88,6 +90,7 @@ async fn a_base_delay_of_zero_never_waits() {
         worker.accept(claim.fail("boom")).await;
         assert_eq!(hidden_ms(&engine, attempt).await, 0);
     }
+    engine.check().await;
 }
 
 // F3
@@ -107,6 +110,7 @@ async fn tasks_that_fail_together_do_not_come_back_together() {
     .unwrap();
     assert!(delays.iter().all(|delay| (15.0..=16.5).contains(delay)), "{delays:?}");
     assert!(delays.iter().any(|delay| *delay > delays[0] || *delay < delays[0]), "all {} ms", delays[0]);
+    engine.check().await;
 }
 
 // F4
@@ -159,6 +163,7 @@ async fn a_chosen_delay_replaces_the_steps_own() {
     worker.accept(last.fail_for("too late", Duration::from_secs(7))).await;
     assert_eq!(engine.steps(run).await, "a=failed");
     assert_eq!(engine.messages().await, 0);
+    engine.check().await;
 }
 
 // F11
@@ -174,6 +179,7 @@ async fn a_start_delay_is_not_applied_again_on_retry() {
     let claim = worker.claim_one().await;
     worker.accept(claim.fail("boom")).await;
     assert!((1000..=1100).contains(&hidden_ms(&engine, 1).await));
+    engine.check().await;
 }
 
 // F12 F13
@@ -216,6 +222,7 @@ async fn a_failed_step_fails_its_run_and_cancels_the_rest() {
                       union all select message from pgmq.q_wide__m union all select message from pgmq.q_wide__held) m";
     assert_eq!(engine.words(owners).await, other.to_string());
     assert_eq!(engine.messages().await, 5);
+    engine.check().await;
 }
 
 // F12
@@ -235,6 +242,7 @@ async fn steps_that_fail_in_one_call_are_all_failed_and_the_lowest_is_the_runs()
     assert_eq!((&row["error"], &row["error_step"]), (&json!("step 0"), &json!("a")));
     assert_eq!(engine.step(run, "b").await["error"], "step 1");
     assert_eq!(engine.value::<i64>("select count(*) from flow.attempt_error").await, 3);
+    engine.check().await;
 }
 
 // F14
@@ -250,6 +258,7 @@ async fn a_skipped_failure_lets_the_run_go_on() {
     assert!(ended_at(&engine, run, "a").await.is_string());
     assert_eq!(engine.run(run).await["remaining_steps"], 3);
     assert_eq!(worker.claim_one().await.dep(0), None);
+    engine.check().await;
 }
 
 // F15 F16
@@ -278,6 +287,7 @@ async fn a_skipped_map_ends_its_live_tasks_and_takes_no_late_news() {
     assert_eq!(worker.settle(&[claims[2].fail_for_good("me too")]).await, ["lost"]);
     assert_eq!((engine.run(run).await, engine.tasks(run).await, engine.steps(run).await), before);
     assert_eq!(engine.messages().await, 1);
+    engine.check().await;
 }
 
 // F16
@@ -300,6 +310,7 @@ async fn siblings_that_fail_in_one_call_skip_their_step_once() {
     assert_eq!(engine.task_counts(run, "m").await, "1 completed, 2 failed, 1 skipped");
     assert_eq!(engine.run(run).await["remaining_steps"], 1);
     assert_eq!(engine.messages().await, 1);
+    engine.check().await;
 }
 
 // F17
@@ -329,6 +340,7 @@ async fn a_skip_counts_as_an_end_for_the_dependents() {
     let run = engine.start("one", 1).await;
     break_step(&engine.worker(&graph).await, 0).await;
     assert_eq!(engine.result(run).await, ("completed".to_owned(), json!({})));
+    engine.check().await;
 }
 
 // F18
@@ -368,6 +380,7 @@ async fn a_cascade_skips_everything_behind_the_failure() {
     assert_eq!(engine.run(run).await["remaining_steps"], 1);
     worker.accept(left[0].complete("d")).await;
     assert_eq!(engine.result(run).await, ("completed".to_owned(), json!({"d": "d"})));
+    engine.check().await;
 }
 
 // F20
@@ -389,6 +402,7 @@ async fn a_skip_comes_after_all_attempts() {
     let claim = worker.claim_one().await;
     worker.accept(claim.complete(7)).await;
     assert_eq!(engine.result(run).await, ("completed".to_owned(), json!({"a": 7})));
+    engine.check().await;
 }
 
 // P3
@@ -409,4 +423,5 @@ async fn options_lowered_while_a_task_waits_end_it_with_its_last_error() {
     let row = engine.run(run).await;
     assert_eq!((&row["status"], &row["error"]), (&json!("failed"), &json!("boom")));
     assert_eq!(engine.value::<i64>("select count(*) from flow.attempt_error").await, 3);
+    engine.check().await;
 }

@@ -59,7 +59,10 @@ async fn histories() -> Engine {
 async fn broken_by(engine: &Engine, damage: &str) -> Vec<String> {
     let mut transaction = engine.pool().begin().await.unwrap();
     sqlx::raw_sql(sqlx::AssertSqlSafe(damage.to_owned())).execute(&mut *transaction).await.unwrap();
-    let rows = sqlx::query("select distinct b.invariant from flow.broken_rows() b order by 1").fetch_all(&mut *transaction).await.unwrap();
+    let rows = sqlx::query("select distinct b.invariant from flow.broken_rows() b order by 1")
+        .fetch_all(&mut *transaction)
+        .await
+        .unwrap();
     transaction.rollback().await.unwrap();
     rows.iter().map(|row| row.get(0)).collect()
 }
@@ -80,19 +83,30 @@ const DAMAGES: &[(&str, &[&str])] = &[
     ("update flow.step_state set remaining_deps = 2 where run_id = id(0) and step_index = 1", &["I2"]),
     ("update flow.step_state set remaining_deps = 0 where run_id = id(1) and step_index = 3", &["I2"]),
     ("update flow.step_state set remaining_tasks = 3 where run_id = id(1) and step_index = 1", &["I3"]),
-    ("update flow.task set status = 'cancelled', ended_at = now(), lease_until = null where run_id = id(0);
-      delete from pgmq.q_all where message ->> 'run' = id(0)::text", &["I3", "I4", "I7"]),
+    (
+        "update flow.task set status = 'cancelled', ended_at = now(), lease_until = null where run_id = id(0);
+      delete from pgmq.q_all where message ->> 'run' = id(0)::text",
+        &["I3", "I4", "I7"],
+    ),
     ("update flow.run set status = 'cancelled', ended_at = now() where run_id = id(1)", &["I5"]),
-    ("update flow.step_state set status = 'cancelled', ended_at = now() where run_id = id(1) and step_index = 4", &["I1", "I5", "I7"]),
-    ("update flow.step_state set status = 'cancelled', ended_at = now() where run_id = id(2) and step_index = 0", &["I6", "I7", "I8"]),
+    (
+        "update flow.step_state set status = 'cancelled', ended_at = now() where run_id = id(1) and step_index = 4",
+        &["I1", "I5", "I7"],
+    ),
+    (
+        "update flow.step_state set status = 'cancelled', ended_at = now() where run_id = id(2) and step_index = 0",
+        &["I6", "I7", "I8"],
+    ),
     ("update flow.run set output = '{}' where run_id = id(2)", &["I6"]),
     ("update flow.run set output = '{}' where run_id = id(3)", &["I6"]),
     ("update flow.run set status = 'cancelled' where run_id = id(3)", &["I7"]),
     ("update flow.run set status = 'failed' where run_id = id(4)", &["I7"]),
     ("update flow.task set status = 'skipped' where run_id = id(4) and status = 'cancelled'", &["I7"]),
     ("update flow.task set status = 'cancelled' where run_id = id(2) and step_index = 4", &["I7"]),
-    ("update flow.step_state set status = 'started', started_at = now(), remaining_tasks = 1 where run_id = id(1) and step_index = 3",
-     &["I2", "I3", "I8"]),
+    (
+        "update flow.step_state set status = 'started', started_at = now(), remaining_tasks = 1 where run_id = id(1) and step_index = 3",
+        &["I2", "I3", "I8"],
+    ),
     ("update flow.task set attempt = 4 where run_id = id(2) and step_index = 0", &["I9"]),
     ("delete from flow.attempt_error where run_id = id(2) and step_index = 0", &["I9"]),
     ("delete from flow.attempt_error where run_id = id(1) and step_index = 1", &["I9"]),
@@ -105,8 +119,11 @@ const DAMAGES: &[(&str, &[&str])] = &[
     ("delete from flow.task where run_id = id(2) and step_index = 1 and task_index = 2", &["I13"]),
     ("update flow.step_state set output = '[\"zero\", \"one\"]' where run_id = id(2) and step_index = 1", &["I13"]),
     ("delete from flow.step_state where run_id = id(4) and step_index = 3", &["I15"]),
-    ("insert into flow.step_state (run_id, step_index, flow_id, remaining_deps, status, ended_at)
-      select id(4), 5, flow_id, 0, 'cancelled', now() from flow.flow", &["I15"]),
+    (
+        "insert into flow.step_state (run_id, step_index, flow_id, remaining_deps, status, ended_at)
+      select id(4), 5, flow_id, 0, 'cancelled', now() from flow.flow",
+        &["I15"],
+    ),
     ("update flow.run_key set run_id = id(9) where key = 'key 2'", &["I15"]),
 ];
 

@@ -60,6 +60,7 @@ async fn a_lease_hides_the_task_for_its_length() {
     }
     let taken = worker.claim(10).await;
     assert!(taken.len() == 2 && taken.iter().all(|claim| claim.attempt == 2), "{taken:?}");
+    engine.check().await;
 }
 
 // L3
@@ -84,6 +85,7 @@ async fn a_renewal_ends_ten_seconds_after_the_timeout_at_the_latest() {
     worker.lease = Duration::from_secs(2);
     worker.renew(&claims).await;
     assert!(hidden_ms(&engine, "one").await.iter().all(|ms| (2000..3000).contains(ms)));
+    engine.check().await;
 }
 
 // L6
@@ -105,6 +107,7 @@ async fn a_renewal_says_why_a_lease_is_lost() {
     assert_eq!(worker.renew(std::slice::from_ref(a)).await.1, ["lost:cancelled"]);
     assert_eq!(worker.renew(&[Claim { run: Uuid::now_v7(), ..a.clone() }]).await.1, ["lost:gone"]);
     assert_eq!(worker.renew(&[]).await, ("ok".to_owned(), vec![]));
+    engine.check().await;
 }
 
 // L7
@@ -128,6 +131,7 @@ async fn a_released_task_is_claimable_at_once_and_keeps_its_attempts() {
     let claim = worker.claim_one().await;
     worker.accept(claim.complete(1)).await;
     assert_eq!(engine.value::<i64>("select count(*) from flow.attempt_error").await, 0);
+    engine.check().await;
 }
 
 // L7 Q14
@@ -148,6 +152,7 @@ async fn a_released_task_without_attempts_left_is_handed_over_again() {
     assert_eq!((claim.attempt, claim.is_exhausted), (1, true));
     last.accept(claim.ended("lease_expired", Some("lease over"))).await;
     assert_eq!(engine.tasks(run).await, "a.0=failed/1");
+    engine.check().await;
 }
 
 // L17
@@ -173,6 +178,7 @@ async fn after_a_lost_reply_the_tasks_it_named_are_handed_over_again() {
         worker.accept(claim.complete(1)).await;
     }
     assert_eq!(worker.resume(10, &[]).await.claims, []);
+    engine.check().await;
 }
 
 // L17
@@ -191,6 +197,7 @@ async fn a_resume_works_while_nothing_may_be_claimed() {
     assert_eq!((reply.state.as_str(), &reply.claims), ("draining", &lost));
     let reply = worker.resume(10, &lost).await;
     assert_eq!((reply.state.as_str(), reply.claims.len()), ("draining", 0));
+    engine.check().await;
 }
 
 // L17 Q14
@@ -203,6 +210,7 @@ async fn a_resume_says_again_that_no_attempt_is_left() {
     let lost = worker.claim_one().await;
     assert!(lost.is_exhausted);
     assert_eq!(worker.resume(10, &[]).await.claims, [lost]);
+    engine.check().await;
 }
 
 // Q12
@@ -219,6 +227,7 @@ async fn a_message_seen_during_its_tasks_lease_is_hidden_until_the_lease_ends() 
     assert_eq!(hidden_ms(&engine, "one").await, [30_000]);
     assert_eq!(engine.tasks(run).await, "a.0=started/1");
     worker.accept(claim.complete(1)).await;
+    engine.check().await;
 }
 
 // Q13
@@ -239,6 +248,7 @@ async fn a_task_whose_lease_is_over_is_taken_over() {
     assert_ne!(engine.value::<String>("select t.started_at::text from flow.task t").await, before);
     second.accept(taken.complete(1)).await;
     assert_eq!(engine.tasks(run).await, "a.0=completed/2");
+    engine.check().await;
 }
 
 // Q14 L5
@@ -308,6 +318,7 @@ async fn messages_of_ended_tasks_are_removed_without_an_error() {
         assert_eq!(engine.messages().await, 0);
     }
     assert_eq!((engine.tasks(skipped).await, engine.tasks(cancelled).await), before);
+    engine.check().await;
 }
 
 // Q26
@@ -332,6 +343,7 @@ async fn a_message_whose_task_is_locked_is_hidden_for_a_second() {
     locked.rollback().await.unwrap();
     engine.pass_time().await;
     assert_eq!(worker.claim(10).await.len(), 2);
+    engine.check().await;
 }
 
 // S4
@@ -347,6 +359,7 @@ async fn two_attempts_of_one_task_in_one_batch_are_judged_apart() {
     assert_eq!((first.attempt, second.attempt), (1, 2));
     assert_eq!(worker.settle(&[first.complete("old"), second.complete("new")]).await, ["lost", "accepted"]);
     assert_eq!(engine.result(run).await.1, json!({"a": "new"}));
+    engine.check().await;
 }
 
 // S9
@@ -393,4 +406,5 @@ async fn settlements_of_all_kinds_over_many_runs_mix_in_one_batch() {
     );
     assert_eq!(engine.visible().await, 1);
     assert_eq!(engine.messages().await, 3);
+    engine.check().await;
 }

@@ -49,6 +49,7 @@ async fn a_map_has_one_task_an_element() {
         assert_eq!(engine.value::<i64>(misplaced).await, 0);
         engine.cancel(run).await;
     }
+    engine.check().await;
 }
 
 // M2
@@ -72,6 +73,7 @@ async fn only_top_level_elements_count() {
         assert_eq!(Value::from(items), elements);
         engine.cancel(run).await;
     }
+    engine.check().await;
 }
 
 // M3
@@ -94,6 +96,7 @@ async fn a_dependent_map_is_unknown_until_its_source_ends() {
         (task_count(&engine, run, "m1").await, engine.task_counts(run, "m1").await),
         (json!(4), "4 queued".to_owned())
     );
+    engine.check().await;
 }
 
 // M4
@@ -109,6 +112,7 @@ async fn a_map_over_a_map_receives_its_outputs_one_by_one() {
     second.sort_by_key(|claim| claim.task);
     let items: Vec<Value> = second.into_iter().map(|claim| claim.item.unwrap()).collect();
     assert_eq!(items, [json!({"from": 5}), json!({"from": 6}), json!({"from": 7})]);
+    engine.check().await;
 }
 
 // M5
@@ -135,6 +139,7 @@ async fn outputs_stand_in_index_order_whatever_ends_first() {
         }
         assert_eq!(engine.result(run).await, ("completed".to_owned(), json!({"one": outputs})));
     }
+    engine.check().await;
 }
 
 // M6
@@ -152,6 +157,7 @@ async fn a_dependent_of_a_map_starts_once_when_all_tasks_are_completed() {
     }
     assert_eq!(engine.steps(run).await, "src=completed each=completed last=started");
     assert_eq!(worker.claim_one().await.dep(1), Some(&json!([0, 1, 2])));
+    engine.check().await;
 }
 
 // M7
@@ -176,6 +182,7 @@ async fn a_step_behind_maps_receives_whole_arrays() {
     assert_eq!((of(4).dep(1), of(4).dep(0)), (Some(&m1), Some(&json!([0, 0]))));
     worker.settle(&complete_each(&behind, |claim| json!(claim.task))).await;
     assert_eq!(engine.result(run).await.1, json!({"both": 0, "mixed": 0, "leaf": [0, 1]}));
+    engine.check().await;
 }
 
 // M8
@@ -188,6 +195,7 @@ async fn a_chain_of_ten_maps_completes() {
     worker.complete_all(|claim| json!(claim.item.as_ref().and_then(Value::as_i64).unwrap() + 1)).await;
     assert_eq!(engine.result(run).await, ("completed".to_owned(), json!({"m9": [11, 20, 110]})));
     assert_eq!(engine.value::<i64>("select count(*) from flow.task t where t.status = 'completed'").await, 30);
+    engine.check().await;
 }
 
 // M9
@@ -212,6 +220,7 @@ async fn an_empty_map_is_completed_without_having_been_started() {
     assert_eq!(map["started_at"], map["ended_at"]);
     // Once when its dependency was counted down, once when it was completed.
     assert_eq!(engine.words("select status from seen").await, "created completed");
+    engine.check().await;
 }
 
 // M10
@@ -222,6 +231,7 @@ async fn a_flow_of_empty_maps_is_completed_when_start_returns() {
     let run = engine.start("none", json!([])).await;
     assert_eq!(engine.result(run).await, ("completed".to_owned(), json!({"b": [], "c": []})));
     assert_eq!(engine.run(run).await["remaining_steps"], 0);
+    engine.check().await;
 }
 
 // M11
@@ -242,6 +252,7 @@ async fn steps_behind_empty_maps_start_once() {
     for claim in claims {
         assert_eq!(claim.dep(1), Some(&json!([])));
     }
+    engine.check().await;
 }
 
 // M12
@@ -255,6 +266,7 @@ async fn a_chain_of_empty_maps_of_any_length_completes_within_the_start() {
         assert_eq!(engine.result(run).await, ("completed".to_owned(), json!({format!("m{}", count - 1): []})));
         assert_eq!(engine.steps(run).await.matches("=completed").count(), count);
     }
+    engine.check().await;
 }
 
 // M13
@@ -271,6 +283,7 @@ async fn a_map_over_a_skipped_source_is_empty() {
     let map = engine.step(run, "each").await;
     assert_eq!((&map["task_count"], &map["output"]), (&json!(0), &json!([])));
     assert_eq!(engine.worker(&graph).await.claim_one().await.dep(1), Some(&json!([])));
+    engine.check().await;
 }
 
 // M14
@@ -295,6 +308,7 @@ async fn a_map_waits_for_its_further_dependency() {
         let expected = json!("here");
         assert!(tasks.iter().all(|task| task.dep(1) == ends_well.then_some(&expected)), "{tasks:?}");
     }
+    engine.check().await;
 }
 
 // M15
@@ -313,6 +327,7 @@ async fn items_are_stored_when_the_map_starts() {
         .await;
     let task = worker.claim_one().await;
     assert_eq!((task.task, task.item), (5000, Some(json!(5000))));
+    engine.check().await;
 }
 
 // M16 F12 F13
@@ -335,6 +350,7 @@ async fn a_task_that_fails_for_good_fails_its_map_and_run() {
         (&json!("failed"), &json!("broken"), &json!("each"))
     );
     assert_eq!(engine.step(run, "each").await["error"], "broken");
+    engine.check().await;
 }
 
 // M17
@@ -362,6 +378,7 @@ async fn a_source_that_returns_no_array_is_a_type_violation() {
         );
         assert_eq!(engine.step(run, "src").await["error"], text);
     }
+    engine.check().await;
 }
 
 // M18
@@ -387,4 +404,5 @@ async fn a_type_violation_is_final_and_ends_the_whole_run() {
     assert_eq!(engine.task_counts(run, "others").await, "3 cancelled");
     assert_eq!(engine.messages().await, 0);
     assert_eq!(engine.words("select e.cause::text from flow.attempt_error e").await, "permanent");
+    engine.check().await;
 }

@@ -36,6 +36,7 @@ async fn a_plain_flow_has_one_queue_and_a_step_queued_one_a_step() {
     );
     let used = "select concat(s.slug, '=', q.name) from flow.step s join flow.queue q using (queue_id) order by s.flow_id, s.step_index";
     assert_eq!(engine.words(used).await, "a=myflow B=myflow reserve=shop__reserve Ship=shop__ship");
+    engine.check().await;
 }
 
 // Q2
@@ -48,6 +49,7 @@ async fn a_name_that_does_not_fit_falls_back_to_the_index() {
     let lower = flow.to_lowercase();
     assert_eq!(queues(&engine).await, format!("{lower}__2 {lower}__a {lower}__{fits} {lower}__z"));
     assert_eq!(format!("{lower}__{fits}").len(), 47);
+    engine.check().await;
 }
 
 // Q3
@@ -66,6 +68,7 @@ async fn a_step_for_which_no_name_fits_makes_the_whole_flow_refused() {
     assert_eq!(queues(&engine).await, "");
     engine.deploy(&steps(10)).await;
     assert_eq!(engine.value::<i64>("select count(*) from flow.queue q where length(q.name) = 47").await, 10);
+    engine.check().await;
 }
 
 // Q4
@@ -75,6 +78,7 @@ async fn a_step_queued_flow_with_45_characters_is_refused() {
     let engine = Engine::new().await;
     assert!(refusal(&engine, &Graph::new(&flow).single("a", &[]).step_queues()).await.contains("(48 characters)"));
     assert_eq!(engine.deploy(&Graph::new(&flow).single("a", &[])).await["result"], "created");
+    engine.check().await;
 }
 
 // Q8
@@ -94,6 +98,7 @@ async fn a_queue_of_another_flow_is_not_adopted() {
     let error = engine.try_deploy(&shop().definition()).await.unwrap_err().to_string();
     assert!(error.contains("queue \"shop__ship\" belongs to flow \"owner\""), "{error}");
     assert_eq!(engine.words("select f.slug from flow.flow f").await, "owner");
+    engine.check().await;
 }
 
 // Q23
@@ -106,6 +111,7 @@ async fn a_queue_spelled_with_capitals_is_found_and_quoted() {
     engine.run_sql("update pgmq.meta set queue_name = 'gone'").await;
     let text = refusal(&engine, &Graph::new("MYFLOW").single("a", &[])).await;
     assert!(text.starts_with("WF007"), "{text}");
+    engine.check().await;
 }
 
 // Q9
@@ -132,6 +138,7 @@ async fn a_task_keeps_its_queue_when_the_route_changes() {
     assert_eq!(engine.task_counts(run, "m").await, "1 completed, 1 failed, 2 skipped");
     assert_eq!(engine.messages().await, 0);
     assert_eq!(engine.value::<i64>("select count(*) from pgmq.q_elsewhere").await, 0);
+    engine.check().await;
 }
 
 // Q9
@@ -144,6 +151,7 @@ async fn the_database_refuses_to_move_a_task() {
         assert_eq!(error.as_database_error().unwrap().code().unwrap(), "WF020");
     }
     engine.run_sql("update flow.task set queue_id = queue_id, message_id = message_id").await;
+    engine.check().await;
 }
 
 // Q10
@@ -163,6 +171,7 @@ async fn equal_message_ids_in_two_queues_are_two_messages() {
         ("a.0=completed/1", "a.0=started/1")
     );
     assert_eq!(engine.words("select m.msg_id::text from pgmq.q_two m").await, "1");
+    engine.check().await;
 }
 
 // Q11
@@ -180,6 +189,7 @@ async fn exchanges_do_not_read_the_list_of_queues() {
     }
     worker.settle(&settle).await;
     assert_eq!(engine.words("select r.status::text from flow.run r").await, "completed");
+    engine.check().await;
 }
 
 // Q16 Q18
@@ -222,6 +232,7 @@ async fn a_message_that_fits_no_task_pauses_its_queue() {
     engine.run_sql("insert into pgmq.q_each (vt, message) values (now(), null)").await;
     assert_eq!(worker.exchange(10, &[]).await.state, "corrupt");
     assert_eq!(engine.tasks(run).await, "m.0=queued/0 m.1=queued/0");
+    engine.check().await;
 }
 
 // Q16
@@ -235,6 +246,7 @@ async fn a_message_in_another_queue_than_its_tasks_is_corrupt() {
     assert_eq!(worker.exchange(10, &[]).await.state, "corrupt");
     let other = engine.worker_of(&graph, "shop__reserve", &[0]).await;
     assert_eq!(other.claim(10).await.len(), 1);
+    engine.check().await;
 }
 
 // Q17
@@ -298,6 +310,7 @@ async fn a_paused_queue_gives_nothing_and_takes_everything_else() {
         let error = sqlx::raw_sql(call).execute(engine.pool()).await.unwrap_err();
         assert_eq!(error.as_database_error().unwrap().code().unwrap(), "WF007");
     }
+    engine.check().await;
 }
 
 // Q21
@@ -310,6 +323,7 @@ async fn a_flooded_step_does_not_delay_another_one() {
     let claim = quick.claim_one().await;
     quick.accept(claim.complete(1)).await;
     assert_eq!(engine.steps(run).await, "ship=started quick=completed");
+    engine.check().await;
 }
 
 // Q22
@@ -342,6 +356,7 @@ async fn a_task_of_a_step_that_the_worker_does_not_serve_disables_its_name() {
             .await
             .unwrap();
     assert_eq!(engine.hand(right).claim(10).await.len(), 2);
+    engine.check().await;
 }
 
 // Q24 Q15
@@ -379,6 +394,7 @@ async fn a_queue_set_to_archive_keeps_each_removed_message_once() {
     assert_eq!(engine.words(archived).await, "2 3");
     let error = sqlx::raw_sql("select flow.set_on_remove('each', 'keep')").execute(engine.pool()).await.unwrap_err();
     assert_eq!(error.as_database_error().unwrap().code().unwrap(), "WF012");
+    engine.check().await;
 }
 
 // Q25
@@ -394,6 +410,7 @@ async fn queues_without_workers_are_shown_with_what_waits() {
     a.accept(claim.complete(1)).await;
     engine.worker_of(&graph, "pools__b", &[1]).await;
     assert_eq!(engine.words(shown).await, "pools__a/0/0/f/1 pools__b/1/1/t/1 pools__c/2/2/t/0");
+    engine.check().await;
 }
 
 // Q5
@@ -420,4 +437,5 @@ async fn queue_names_are_unique_and_pgmq_takes_them() {
     assert_eq!(sqlx::query_scalar::<_, i64>(sqlx::AssertSqlSafe(shared)).fetch_one(engine.pool()).await.unwrap(), 0);
     let taken = format!("{names} select count(pgmq.validate_queue_name(name)) from named where name is not null");
     sqlx::query(sqlx::AssertSqlSafe(taken)).execute(engine.pool()).await.unwrap();
+    engine.check().await;
 }

@@ -236,6 +236,178 @@ async fn a_handler_past_its_timeout_is_stopped_and_retried() {
     worker.shutdown().await.unwrap();
 }
 
+/// A flow whose blocking handler passes its timeout, and counts how many of its calls run.
+#[derive(Default)]
+struct Stuck {
+    running: AtomicUsize,
+    most: AtomicUsize,
+}
+
+#[flow(input = Vec<u64>, max_attempts = 1)]
+impl Stuck {
+    #[map(over = input, blocking, timeout = "100ms", when_exhausted = skip)]
+    fn block(&self, item: u64) -> Result<u64, StepError> {
+        let now = self.running.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most.fetch_max(now, Ordering::SeqCst);
+        std::thread::sleep(Duration::from_millis(item));
+        self.running.fetch_sub(1, Ordering::SeqCst);
+        Ok(item)
+    }
+}
+
+// F9
+#[tokio::test]
+async fn a_blocking_handler_past_its_timeout_keeps_its_slot() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap();
+    let flow = Arc::new(Stuck::default());
+    let worker = Worker::builder(&db).flow(Arc::clone(&flow)).concurrency(1).build().unwrap().start().await.unwrap();
+    let client = Client::new(&db);
+    let first = client.start::<Stuck>(&vec![2_000]).await.unwrap();
+    assert!(first.wait().await.unwrap().block.is_none(), "settled as timeout, while the call goes on");
+    assert_eq!(flow.running.load(Ordering::SeqCst), 1);
+    assert_eq!(text(&test, "select array_agg(e.cause::text) from flow.attempt_error e").await, "timeout");
+    let second = client.start::<Stuck>(&vec![0]).await.unwrap();
+    assert_eq!(second.wait().await.unwrap().block, Some(vec![0]));
+    assert_eq!(flow.most.load(Ordering::SeqCst), 1, "the second call waited for the first one's slot");
+    assert_eq!(first.status().await.unwrap().status.as_str(), "completed");
+    worker.shutdown().await.unwrap();
+}
+
+/// A flow that wants what the database does not hold.
+struct Picky;
+
+#[derive(Debug, Serialize, Deserialize, schemars::JsonSchema)]
+struct Customer {
+    name: String,
+    age: u8,
+}
+
+#[flow(input = Vec<Customer>, max_attempts = 5)]
+impl Picky {
+    #[step]
+    async fn count(&self, input: Vec<Customer>) -> Result<usize, StepError> {
+        Ok(input.len())
+    }
+}
+
+// F10
+#[tokio::test]
+async fn an_input_that_does_not_decode_fails_for_good_and_names_the_place() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap();
+    let worker = Worker::builder(&db).flow(Picky).build().unwrap().start().await.unwrap();
+    let input = serde_json::json!([{"name": "a", "age": 1}, {"name": "b", "age": "secret"}]);
+    let run = Client::new(&db).start_json("picky", &input).await.unwrap();
+    let error = run.wait().await.unwrap_err().to_string();
+    assert!(
+        error.contains("parameter `input`") && error.contains("[1].age") && error.contains("expected u8"),
+        "{error}"
+    );
+    assert!(!error.contains("secret"), "{error}");
+    assert_eq!(
+        text(&test, "select array_agg(concat_ws(' ', e.attempt, e.cause)) from flow.attempt_error e").await,
+        "1 permanent"
+    );
+    worker.shutdown().await.unwrap();
+}
+
+/// A flow that tells what its context says.
+struct Witness;
+
+/// What a context says.
+#[derive(Debug, Serialize, Deserialize, schemars::JsonSchema)]
+struct Said {
+    run: String,
+    step: String,
+    task: u32,
+    attempt: u32,
+    worker: i64,
+    deadline: String,
+}
+
+#[flow(input = Vec<u8>, base_delay = "0s", timeout = "90s")]
+impl Witness {
+    #[map(over = input)]
+    async fn tell(&self, item: u8, ctx: &StepContext) -> Result<Said, StepError> {
+        if item == 1 && ctx.attempt() == 1 {
+            return Err(StepError::new("once more"));
+        }
+        Ok(Said {
+            run: ctx.run_id().to_string(),
+            step: ctx.step().to_owned(),
+            task: ctx.task_index(),
+            attempt: ctx.attempt(),
+            worker: ctx.worker_id(),
+            deadline: ctx.deadline().to_rfc3339_opts(chrono::SecondsFormat::Micros, true),
+        })
+    }
+}
+
+// W8
+#[tokio::test]
+async fn a_context_tells_who_and_where_and_until_when() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap();
+    let worker = Worker::builder(&db).flow(Witness).build().unwrap().start().await.unwrap();
+    let run = Client::new(&db).start::<Witness>(&vec![0, 1]).await.unwrap();
+    let said = run.wait().await.unwrap().tell;
+    for (task, said) in (0..).zip(&said) {
+        assert_eq!((said.run.as_str(), said.step.as_str(), said.task), (run.id().to_string().as_str(), "tell", task));
+        assert_eq!((said.attempt, said.worker), (1 + task, worker.worker_id()));
+    }
+    let deadlines = "select array_agg(to_char((t.started_at + interval '90 s') at time zone 'utc', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')
+                     order by t.task_index) from flow.task t";
+    let deadlines = text(&test, deadlines).await;
+    assert_eq!(said.iter().map(|said| said.deadline.as_str()).collect::<Vec<_>>().join(" "), deadlines);
+    worker.shutdown().await.unwrap();
+}
+
+/// A flow whose handler says that it was cancelled.
+struct Liar;
+
+#[flow(input = String, max_attempts = 2, base_delay = "0s")]
+impl Liar {
+    #[step]
+    async fn say(&self, input: String) -> Result<(), StepError> {
+        Err(StepError::new(input))
+    }
+}
+
+// W12
+#[tokio::test]
+async fn an_error_that_says_cancelled_is_a_failed_attempt() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap();
+    let worker = Worker::builder(&db).flow(Liar).build().unwrap().start().await.unwrap();
+    let client = Client::new(&db);
+    for word in ["cancelled", "aborted"] {
+        let error = client.start::<Liar>(&word.to_owned()).await.unwrap().wait().await.unwrap_err().to_string();
+        assert!(error.contains("failed at step `say`"), "{error}");
+    }
+    assert_eq!(number(&test, "select count(*) from flow.attempt_error e where e.cause = 'error'").await, 4);
+    worker.shutdown().await.unwrap();
+}
+
+// L16
+#[tokio::test]
+async fn a_deprecated_worker_drains_and_stops() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap();
+    let doer = Arc::new(Doer::default());
+    let far = Duration::from_secs(600);
+    let worker = Worker::builder(&db).flow(Arc::clone(&doer)).concurrency(1).poll_interval(far).build().unwrap();
+    let worker = worker.start().await.unwrap();
+    let run = Client::new(&db).start::<Doer>(&vec![Deed::Sleep(300), Deed::Sleep(0)]).await.unwrap();
+    eventually("the handler runs", async || doer.running.load(Ordering::SeqCst) == 1).await;
+    assert_eq!(number(&test, "select flow.deprecate('doer')::bigint").await, 1);
+    worker.stopped().await.unwrap();
+    assert_eq!(doer.ended.load(Ordering::SeqCst), 1, "what ran was finished, nothing else begun");
+    assert_eq!(run.status().await.unwrap().tasks_done, 1);
+    assert_eq!(number(&test, "select count(*) from flow.worker w where w.stopped_at is not null").await, 1);
+    assert_eq!(number(&test, "select flow.deprecate('doer')::bigint").await, 0, "safe to go on with the rollout");
+}
+
 // W6
 #[tokio::test]
 async fn blocking_handlers_do_not_delay_async_ones() {
