@@ -16,6 +16,7 @@ pub(crate) fn expand(parsed: &Parsed, flow: &Flow) -> TokenStream {
     let block = parsed.user_block();
     let items = public_items(flow);
     let output = output::expand(flow);
+    let checks = checks::expand(flow);
     let definition = definition::expand(flow);
     let handlers = adapters::expand(flow);
     quote! {
@@ -24,6 +25,7 @@ pub(crate) fn expand(parsed: &Parsed, flow: &Flow) -> TokenStream {
         #output
         #[allow(private_interfaces, dead_code, non_local_definitions)]
         const _: () = {
+            #checks
             #definition
             #handlers
         };

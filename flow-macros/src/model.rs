@@ -4,6 +4,8 @@ mod options;
 mod params;
 mod step;
 
+use std::collections::HashSet;
+
 use flow_core::{
     order::{Cycle, step_order},
     skippable::may_lack_output,
@@ -11,7 +13,7 @@ use flow_core::{
 use heck::ToSnakeCase;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::{Generics, Type};
+use syn::{Generics, Type, ext::IdentExt};
 
 use crate::{diag::Diag, parse::Parsed, paths, text};
 
@@ -35,6 +37,8 @@ pub(crate) struct Flow {
     /// Places in `steps`, in step order; in order of declaration when there is none.
     pub(crate) order: Vec<usize>,
     pub(crate) cycles: Vec<Cycle>,
+    /// Every word in the types of input, parameters and outputs.
+    pub(crate) type_words: HashSet<String>,
     /// Whether rustc reports a syntax error in a step, so that names may be missing.
     pub(crate) has_broken_step: bool,
     /// The path of the helpers that generated code names.
@@ -98,11 +102,13 @@ pub(crate) fn build(parsed: &Parsed, diag: &mut Diag) -> Flow {
         value: name.to_string().trim_start_matches("r#").to_snake_case(),
         span: name.span(),
     });
+    let input = options.input.map(|input| without_self(&input, &parsed.self_ty));
     Flow {
+        type_words: words_in_types(input.as_ref(), &steps),
         self_ty: parsed.self_ty.clone(),
         generics: parsed.generics.clone(),
         slug,
-        input: options.input.map(|input| without_self(&input, &parsed.self_ty)),
+        input,
         input_has_schema: options.input_has_schema,
         numbers: options.numbers,
         note: text::doc_text(&parsed.attrs),
@@ -146,9 +152,29 @@ fn find_word(tokens: TokenStream, is_meant: &dyn Fn(&Ident) -> bool) -> Option<I
     })
 }
 
-/// Whether `word` occurs in `ty`.
-pub(crate) fn holds_word(ty: &Type, word: &Ident) -> bool {
-    find_word(ty.to_token_stream(), &|found| found == word).is_some()
+/// Every word in the types that generated code repeats.
+fn words_in_types(input: Option<&Type>, steps: &[Step]) -> HashSet<String> {
+    let of_step = |step: &'_ Step| -> Vec<TokenStream> {
+        let params = step.params.iter().map(|param| param.ty.to_token_stream());
+        params.chain(step.output.as_ref().map(ToTokens::to_token_stream)).collect()
+    };
+    let mut words = HashSet::new();
+    for tokens in input.map(ToTokens::to_token_stream).into_iter().chain(steps.iter().flat_map(of_step)) {
+        collect_words(tokens, &mut words);
+    }
+    words
+}
+
+fn collect_words(tokens: TokenStream, words: &mut HashSet<String>) {
+    for token in tokens {
+        match token {
+            TokenTree::Ident(word) => {
+                words.insert(word.unraw().to_string());
+            }
+            TokenTree::Group(group) => collect_words(group.stream(), words),
+            TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+        }
+    }
 }
 
 /// A word in `ty` that leaves the type open: `impl` or `_`.

@@ -1,5 +1,6 @@
 -- Remove runs that ended before `before`, at most `max_runs` of them, with their steps, tasks, history and keys; and all
--- workers last seen, and messages archived, before it. Runs that have not ended stay, however old.
+-- workers last seen, and messages archived, before it. Runs that have not ended stay, however old, and so do workers that
+-- are alive: seen within three heartbeats.
 -- Returns how many runs were removed: call it until that is 0. Takes runs that nobody has locked, then their rows.
 create or replace function flow.prune(before timestamptz, max_runs integer default 1000)
 returns integer language plpgsql
@@ -19,7 +20,8 @@ begin
     delete from flow.run r using unnest(v_runs) p(run_id) where r.run_id = p.run_id;
 
     delete from flow.worker w
-    using (select l.worker_id from flow.worker l where l.seen_at < before
+    using (select l.worker_id from flow.worker l
+           where l.seen_at < least(before, clock_timestamp() - interval '30 s')
            order by l.worker_id for update skip locked) l
     where w.worker_id = l.worker_id;
     perform flow.queue_prune(q.name, before) from flow.queue q;

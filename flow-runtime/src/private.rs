@@ -60,7 +60,7 @@ pub use self::{
     },
     elements::{ElementIs, Elements, NoElements, is_list},
     ending::{Ended, NoEnd, call_async, call_blocking, fails_with},
-    queues::{routed_queues, step_queues, texts},
+    queues::{Slugs, routed_queues, step_queues, texts},
     shown::{Shown, ShownAnyhow},
     step_enum::deserialize_step,
     value::{Carrier, Described, FieldName, NoCarrier, is_value},

@@ -423,5 +423,4 @@ async fn options_lowered_while_a_task_waits_end_it_with_its_last_error() {
     let row = engine.run(run).await;
     assert_eq!((&row["status"], &row["error"]), (&json!("failed"), &json!("boom")));
     assert_eq!(engine.value::<i64>("select count(*) from flow.attempt_error").await, 3);
-    engine.check().await;
 }

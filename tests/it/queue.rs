@@ -98,7 +98,6 @@ async fn a_queue_of_another_flow_is_not_adopted() {
     let error = engine.try_deploy(&shop().definition()).await.unwrap_err().to_string();
     assert!(error.contains("queue \"shop__ship\" belongs to flow \"owner\""), "{error}");
     assert_eq!(engine.words("select f.slug from flow.flow f").await, "owner");
-    engine.check().await;
 }
 
 // Q23
@@ -232,7 +231,6 @@ async fn a_message_that_fits_no_task_pauses_its_queue() {
     engine.run_sql("insert into pgmq.q_each (vt, message) values (now(), null)").await;
     assert_eq!(worker.exchange(10, &[]).await.state, "corrupt");
     assert_eq!(engine.tasks(run).await, "m.0=queued/0 m.1=queued/0");
-    engine.check().await;
 }
 
 // Q16
@@ -246,7 +244,6 @@ async fn a_message_in_another_queue_than_its_tasks_is_corrupt() {
     assert_eq!(worker.exchange(10, &[]).await.state, "corrupt");
     let other = engine.worker_of(&graph, "shop__reserve", &[0]).await;
     assert_eq!(other.claim(10).await.len(), 1);
-    engine.check().await;
 }
 
 // Q17

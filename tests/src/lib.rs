@@ -3,4 +3,5 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails, also in what it calls")]
 
 pub mod flows;
+pub mod model;
 pub mod support;

@@ -112,7 +112,6 @@ fn expand_call(flow: &Flow, step: &Step) -> TokenStream {
 fn expand_takes(flow: &Flow, step: &Step) -> TokenStream {
     let private = &flow.private;
     let (check, list) = checks::expand_source(flow, step).unzip();
-    let mut markers = Vec::new();
     let mut takes = check.unwrap_or_default();
     let mut fields = Vec::new();
     for param in &step.params {
@@ -129,8 +128,7 @@ fn expand_takes(flow: &Flow, step: &Step) -> TokenStream {
             Role::Output(reference) => {
                 // Every name is known here.
                 let Some(declared) = reference.target else { continue };
-                markers.push(checks::marker(&flow.steps[declared], step));
-                let output = checks::expand_output(flow, step, param, declared);
+                let output = checks::expand_output(flow, param, declared);
                 fields.push(quote!(#name: #output));
             }
         }
@@ -138,7 +136,6 @@ fn expand_takes(flow: &Flow, step: &Step) -> TokenStream {
     if !fields.is_empty() {
         let deps = &step.deps_struct;
         takes.extend(quote! {
-            #(#[allow(non_camel_case_types)] enum #markers {})*
             let __deps = #deps { #(#fields),* };
         });
     }

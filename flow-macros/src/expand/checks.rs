@@ -5,7 +5,7 @@ use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 
 use super::steps::index_literal;
-use crate::model::{Flow, Param, Source, Step, holds_word};
+use crate::model::{Flow, Param, Source, Step};
 
 /// The contract of type `ty`, after `check`; it has to have a schema unless the user said that it has none.
 pub(super) fn expand_contract(flow: &Flow, has_schema: bool, ty: &TokenStream, check: &TokenStream) -> TokenStream {
@@ -23,36 +23,69 @@ pub(super) fn expand_contract(flow: &Flow, has_schema: bool, ty: &TokenStream, c
     }}
 }
 
-/// A type named like the step `taken`, so that rustc's text names it; in `taker`'s code no type is named like that.
-pub(super) fn marker(taken: &Step, taker: &Step) -> Ident {
-    let name = &taken.method;
-    let is_type = taker.params.iter().map(|param| &param.ty).chain(&taken.output).any(|ty| holds_word(ty, name));
-    if is_type { format_ident!("__{}", taken.method_name(), span = Span::call_site()) } else { unspanned(name) }
-}
-
-/// The name at the place of the macro, so that the editor does not take it for the method.
-fn unspanned(name: &Ident) -> Ident {
-    let mut name = name.clone();
-    name.set_span(Span::call_site());
-    name
-}
-
-/// Decodes the output of step `declared` for `param`, whose type has to be the one that dependents take.
-pub(super) fn expand_output(flow: &Flow, taker: &Step, param: &Param, declared: usize) -> TokenStream {
-    let private = &flow.private;
-    let taken = &flow.steps[declared];
-    let (agree, read) = match taken.absence() {
-        None => ("output", "dep"),
-        Some(SkipCause::Unmet(_)) => ("output_unless_unmet", "optional_dep"),
-        Some(SkipCause::Exhausted(_)) => ("output_unless_exhausted", "optional_dep"),
+/// For each step that others take, a function that decodes its output and a type of its name for rustc's texts.
+pub(super) fn expand(flow: &Flow) -> TokenStream {
+    let is_taken = |declared: &usize| {
+        let takes = |step: &Step| step.needs().any(|(_, reference)| reference.target == Some(*declared));
+        flow.steps.iter().any(takes)
     };
-    let [agree, read] = [agree, read].map(|name| Ident::new(name, Span::call_site()));
-    let (marker, ty) = (marker(taken, taker), &param.ty);
-    let whole = taken.whole_output(private);
-    let (text, index) = (param.text(), index_literal(flow.index_of(declared)));
+    (0..flow.steps.len()).filter(is_taken).map(|declared| expand_reader(flow, declared)).collect()
+}
+
+fn expand_reader(flow: &Flow, declared: usize) -> TokenStream {
+    let private = &flow.private;
+    let step = &flow.steps[declared];
+    let (marker, reader) = (marker(flow, step), reader(step));
+    let (whole, index) = (step.whole_output(private), index_literal(flow.index_of(declared)));
+    let (ty, read) = match step.absence() {
+        None => (quote!(#whole), quote!(dep)),
+        Some(_) => (quote!(#private::Option<#whole>), quote!(optional_dep)),
+    };
     quote! {
-        #private::#agree::<#marker, #whole, #ty>(#private::Carrier::<#whole>::of().#read(&__args, #text, #index)?)
+        #[allow(non_camel_case_types)]
+        enum #marker {}
+
+        #[allow(non_snake_case)]
+        fn #reader(
+            args: &#private::StepArgs,
+            param: &'static #private::str,
+        ) -> #private::Result<#ty, #private::StepError> {
+            #[allow(unused_imports)]
+            use #private::NoCarrier as _;
+            #private::Carrier::<#whole>::of().#read(args, param, #index)
+        }
     }
+}
+
+/// A type named like the step, unless the flow uses such a type, so that rustc's text names the step.
+fn marker(flow: &Flow, step: &Step) -> Ident {
+    let name = step.method_name();
+    if flow.type_words.contains(&name) {
+        return format_ident!("__{name}", span = Span::call_site());
+    }
+    // Not at the place of the method, so that the editor does not take one for the other.
+    let mut marker = step.method.clone();
+    marker.set_span(Span::call_site());
+    marker
+}
+
+fn reader(step: &Step) -> Ident {
+    format_ident!("__read{}", step.variant, span = Span::call_site())
+}
+
+/// The output of step `declared` for `param`, whose type has to be the one that dependents take.
+pub(super) fn expand_output(flow: &Flow, param: &Param, declared: usize) -> TokenStream {
+    let private = &flow.private;
+    let step = &flow.steps[declared];
+    let agree = match step.absence() {
+        None => "output",
+        Some(SkipCause::Unmet(_)) => "output_unless_unmet",
+        Some(SkipCause::Exhausted(_)) => "output_unless_exhausted",
+    };
+    let agree = Ident::new(agree, Span::call_site());
+    let (marker, reader, whole) = (marker(flow, step), reader(step), step.whole_output(private));
+    let (ty, text) = (&param.ty, param.text());
+    quote!(#private::#agree::<#marker, #whole, #ty>(#reader(&__args, #text)?))
 }
 
 /// Decodes the run's input for `param`.

@@ -86,11 +86,11 @@ macro_rules! with_step_queues {
         $crate::__queued_flow!($(#[$meta])* $vis $name for $flow, " with a private queue for each step.");
 
         const _: () = {
-            type __Flow = $flow;
-            const STEPS: &'static [&'static $crate::__private::str] = <__Flow as $crate::__private::Flow>::STEP_SLUGS;
-            const NAMES: &'static [$crate::__private::QueueName; STEPS.len()] =
-                &$crate::__private::step_queues(<__Flow as $crate::__private::Flow>::SLUG, STEPS);
-            const TEXTS: &'static [&'static $crate::__private::str; STEPS.len()] = &$crate::__private::texts(NAMES);
+            const SLUGS: $crate::__private::Slugs = $crate::__private::Slugs::of::<$flow>();
+            const NAMES: &'static [$crate::__private::QueueName; SLUGS.steps.len()] =
+                &$crate::__private::step_queues(SLUGS);
+            const TEXTS: &'static [&'static $crate::__private::str; SLUGS.steps.len()] =
+                &$crate::__private::texts(NAMES);
 
             #[automatically_derived]
             impl $crate::__private::StepQueued for $name {
@@ -132,14 +132,10 @@ macro_rules! route_flow {
         $crate::__queued_flow!($(#[$meta])* $vis $name for $flow, " with each step on the queue it is routed to.");
 
         const _: () = {
-            type __Flow = $flow;
-            type __Step = <__Flow as $crate::__private::Flow>::Step;
-            const STEPS: &'static [&'static $crate::__private::str] = <__Flow as $crate::__private::Flow>::STEP_SLUGS;
-            const NAMES: &'static [&'static $crate::__private::str; STEPS.len()] = &$crate::__private::routed_queues(
-                <__Flow as $crate::__private::Flow>::SLUG,
-                STEPS,
-                &[$((<__Step>::$step.index(), $queue)),*],
-            );
+            type __Step = <$flow as $crate::__private::Flow>::Step;
+            const SLUGS: $crate::__private::Slugs = $crate::__private::Slugs::of::<$flow>();
+            const NAMES: &'static [&'static $crate::__private::str; SLUGS.steps.len()] =
+                &$crate::__private::routed_queues(SLUGS, &[$((<__Step>::$step.index(), $queue)),*]);
 
             #[automatically_derived]
             impl $crate::__private::Routed for $name {

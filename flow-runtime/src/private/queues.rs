@@ -1,14 +1,35 @@
 //! The queues of step-queued and routed flows, as constants.
 
-use flow_core::queue_name::{MAX_QUEUE_NAME, QueueName, is_queue_name};
+use flow_core::{
+    flow::Flow,
+    queue_name::{MAX_QUEUE_NAME, QueueName, is_queue_name},
+};
 
 use super::text::Text;
+
+/// The slugs of a flow and of its steps.
+#[derive(Debug, Clone, Copy)]
+pub struct Slugs {
+    /// The flow's.
+    pub flow: &'static str,
+    /// The steps', in step order.
+    pub steps: &'static [&'static str],
+}
+
+impl Slugs {
+    /// Those of flow `F`.
+    #[must_use]
+    pub const fn of<F: Flow>() -> Self {
+        Self { flow: F::SLUG, steps: F::STEP_SLUGS }
+    }
+}
 
 /// The private queues of a flow's steps.
 ///
 /// # Panics
 /// When a step has no queue name that fits; in a constant that is an error of the compiler.
-pub const fn step_queues<const N: usize>(flow: &str, steps: &[&str]) -> [QueueName; N] {
+#[must_use]
+pub const fn step_queues<const N: usize>(Slugs { flow, steps }: Slugs) -> [QueueName; N] {
     let mut names = [QueueName::EMPTY; N];
     let mut index = 0;
     while index < N {
@@ -45,9 +66,9 @@ pub const fn step_queues<const N: usize>(flow: &str, steps: &[&str]) -> [QueueNa
 ///
 /// # Panics
 /// When a step has no route or two, or a name is no name of a queue; in a constant that is an error of the compiler.
+#[must_use]
 pub const fn routed_queues<const N: usize>(
-    flow: &str,
-    steps: &[&str],
+    Slugs { flow, steps }: Slugs,
     routes: &[(usize, &'static str)],
 ) -> [&'static str; N] {
     let mut queues = [""; N];

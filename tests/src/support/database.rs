@@ -23,17 +23,35 @@ impl TestDb {
     /// # Panics
     /// When there is no server or no database to be had: a test that finds no Postgres fails.
     pub async fn new() -> Self {
-        match Self::try_new().await {
+        Self::with_connections(5).await
+    }
+
+    /// The same with up to `connections` connections, for tests that race.
+    ///
+    /// # Panics
+    /// As [`TestDb::new`].
+    pub async fn with_connections(connections: u32) -> Self {
+        match Self::try_new(connections).await {
             Ok(database) => database,
             Err(error) => panic!("no database for this test: {error:#}"),
         }
     }
 
-    async fn try_new() -> anyhow::Result<Self> {
+    async fn try_new(connections: u32) -> anyhow::Result<Self> {
         let server = SERVER.get_or_try_init(|| async { open_tests(&schema_fingerprint(), migrate).await }).await?;
         let database = server.database().await?;
-        let pool = PgPoolOptions::new().max_connections(5).connect_lazy(database.url())?;
+        let pool = connect(database.url(), connections)?;
         Ok(Self { pool, database })
+    }
+
+    /// Closes the connections of [`TestDb::pool`], so that the server counts what they did, and opens new ones on use.
+    ///
+    /// # Panics
+    /// When the database's URL cannot be read, which it was before.
+    pub async fn reconnect(&mut self) {
+        self.pool.close().await;
+        let connections = self.pool.options().get_max_connections();
+        self.pool = connect(self.url(), connections).unwrap();
     }
 
     /// The database's URL.
@@ -41,10 +59,14 @@ impl TestDb {
         self.database.url()
     }
 
-    /// Up to five connections to the database, for looking at it. Connects on first use.
+    /// Connections to the database, for looking at it. Connects on first use.
     pub fn pool(&self) -> &PgPool {
         &self.pool
     }
+}
+
+fn connect(url: &str, connections: u32) -> sqlx::Result<PgPool> {
+    PgPoolOptions::new().max_connections(connections).connect_lazy(url)
 }
 
 async fn migrate(url: String) -> anyhow::Result<()> {

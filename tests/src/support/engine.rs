@@ -105,9 +105,19 @@ impl Engine {
         Self { db: TestDb::new().await }
     }
 
+    /// The same with up to `connections` connections, for tests that race.
+    pub async fn with_connections(connections: u32) -> Self {
+        Self { db: TestDb::with_connections(connections).await }
+    }
+
     /// The database's URL.
     pub fn url(&self) -> &str {
         self.db.url()
+    }
+
+    /// Closes all connections of this engine, so that the server counts what they did; new ones are made on use.
+    pub async fn reconnect(&mut self) {
+        self.db.reconnect().await;
     }
 
     /// Connections for looking at the database.

@@ -2,9 +2,6 @@
 
 use serde_json::{Map, Value};
 
-/// References and alternatives inside each other are followed this deep; deeper anything goes.
-const MAX_DEPTH: usize = 32;
-
 /// A place in a schema, with the document in which its references are resolved.
 #[derive(Clone, Copy)]
 pub(super) struct Schema<'a> {
@@ -52,7 +49,7 @@ impl<'a> Schema<'a> {
                 _ => return None,
             }
         }
-        Some(values)
+        (!values.is_empty()).then_some(values)
     }
 
     /// The schemas of a list's elements, in any place.
@@ -116,22 +113,23 @@ impl<'a> Schema<'a> {
     /// The places one of which describes a value: references followed, `anyOf` and `oneOf` opened.
     fn alternatives(self) -> Vec<Schema<'a>> {
         let mut found = Vec::new();
-        self.open(&mut found, false, MAX_DEPTH);
+        self.open(&mut found, false, &mut Vec::new());
         found
     }
 
     /// Every place that says something of a value: as the alternatives, and with what stands beside and above them.
     fn parts(self) -> Vec<Schema<'a>> {
         let mut found = Vec::new();
-        self.open(&mut found, true, MAX_DEPTH);
+        self.open(&mut found, true, &mut Vec::new());
         found
     }
 
-    fn open(self, found: &mut Vec<Schema<'a>>, with_parents: bool, depth: usize) {
-        if depth == 0 {
-            found.push(self.at(&Value::Bool(true)));
+    /// Opens each place once, so that references in a circle end.
+    fn open(self, found: &mut Vec<Schema<'a>>, with_parents: bool, seen: &mut Vec<&'a Value>) {
+        if seen.iter().any(|place| std::ptr::eq(*place, self.here)) {
             return;
         }
+        seen.push(self.here);
         let listed = |keyword| self.get(keyword).and_then(Value::as_array).into_iter().flatten();
         let inner: Vec<Schema<'a>> = listed("anyOf")
             .chain(listed("oneOf"))
@@ -143,7 +141,7 @@ impl<'a> Schema<'a> {
             found.push(self);
         }
         for part in inner {
-            part.open(found, with_parents, depth - 1);
+            part.open(found, with_parents, seen);
         }
     }
 

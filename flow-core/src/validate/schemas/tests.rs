@@ -111,6 +111,15 @@ enum Plain {
     Van,
 }
 
+#[test]
+fn references_in_a_circle_end() {
+    let schema = json!({ "anyOf": [{ "$ref": "#" }, { "$ref": "#" }, { "allOf": [{ "$ref": "#/anyOf/0" }] }] });
+    let step = StepDraft { run_if: Some(json!({"a": [1]})), ..StepDraft::single("a") };
+    let input = TypeContract::from_schema(schema);
+    let draft = FlowDraft { steps: vec![step], input, ..FlowDraft::new("shop") };
+    assert_eq!(draft.assemble().expect("legal").check(), Ok(()));
+}
+
 // D24
 #[test]
 fn a_dependents_pattern_is_checked_against_the_outputs() {

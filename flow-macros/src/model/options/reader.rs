@@ -1,0 +1,181 @@
+//! Hands out the options of one attribute as values, and reports what does not fit.
+
+use std::collections::HashMap;
+
+use flow_core::{duration::parse_duration_ms, mode::Mode, near::near_miss, options::NumberOption};
+use proc_macro2::{Ident, Span, TokenStream};
+use syn::{LitInt, LitStr, Token, ext::IdentExt, parse::Parser, punctuated::Punctuated};
+
+use super::{Numbers, Said};
+use crate::{
+    diag::Diag,
+    parse::{Form, Json, Written},
+};
+
+/// Hands out the options of one attribute.
+pub(super) struct Reader<'a> {
+    options: HashMap<String, Written>,
+    attribute: &'static str,
+    /// Whether an option was refused, so that a missing one may be that one.
+    pub(super) has_failed: bool,
+    pub(super) diag: &'a mut Diag,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(written: &[Written], attribute: &'static str, known: &[&str], diag: &'a mut Diag) -> Self {
+        let mut reader = Self { options: HashMap::new(), attribute, has_failed: false, diag };
+        for option in written {
+            let key = option.key.unraw().to_string();
+            if !known.contains(&key.as_str()) {
+                reader.refuse_unknown(option, &key, known);
+            } else if let Some(first) = reader.options.insert(key.clone(), option.clone()) {
+                reader.options.insert(key.clone(), first);
+                reader.diag.at(&option.key, format!("`{key}` is given twice; give it once"));
+            }
+        }
+        reader
+    }
+
+    fn refuse_unknown(&mut self, option: &Written, key: &str, known: &[&str]) {
+        let attribute = self.attribute;
+        let text = match (key, near_miss(key, known.iter().copied())) {
+            ("queue", _) => format!(
+                "`{attribute}` has no option `queue`; queues are said beside the flow, with `with_step_queues!` (one private queue a step) or `route_flow!` (named queues)"
+            ),
+            ("over", _) => "`over` belongs to `#[map]`; write `#[map(over = …)]` for one task an element".to_owned(),
+            ("start_delay", _) => "`start_delay` belongs to a step; write `#[step(start_delay = \"5m\")]`".to_owned(),
+            (_, Some(near)) => {
+                self.has_failed = true;
+                format!("`{attribute}` has no option `{key}`; did you mean `{near}`?")
+            }
+            (_, None) => format!("`{attribute}` has no option `{key}`; it has {}", known.join(", ")),
+        };
+        self.diag.at(&option.key, text);
+    }
+
+    pub(super) fn take(&mut self, key: &str) -> Option<Written> {
+        self.options.remove(key)
+    }
+
+    /// The value's tokens, or a report that there is none.
+    fn value<'w>(&mut self, option: &'w Written, expected: &str) -> Option<&'w TokenStream> {
+        match &option.form {
+            Form::Value(tokens) if !tokens.is_empty() => Some(tokens),
+            _ => {
+                self.has_failed = true;
+                self.diag.at(&option.key, format!("`{}` takes {expected}", option.key));
+                None
+            }
+        }
+    }
+
+    pub(super) fn parse<T: syn::parse::Parse>(&mut self, option: &Written, expected: &str) -> Option<T> {
+        self.parse_with(option, T::parse, expected)
+    }
+
+    pub(super) fn parse_with<P: Parser>(&mut self, option: &Written, parser: P, expected: &str) -> Option<P::Output> {
+        let tokens = self.value(option, expected)?;
+        match parser.parse2(tokens.clone()) {
+            Ok(value) => Some(value),
+            Err(_) => {
+                self.has_failed = true;
+                self.diag.at_span(option.value_span(), format!("`{}` takes {expected}", option.key));
+                None
+            }
+        }
+    }
+
+    pub(super) fn text(&mut self, key: &str) -> Option<Said<String>> {
+        let option = self.take(key)?;
+        let text: LitStr = self.parse(&option, "a string, as in `slug = \"fulfil_order\"`")?;
+        Some(Said { value: text.value(), span: text.span() })
+    }
+
+    pub(super) fn word(&mut self, key: &str, expected: &str) -> Option<Ident> {
+        let option = self.take(key)?;
+        self.parse_with(&option, Ident::parse_any, expected)
+    }
+
+    pub(super) fn words(&mut self, key: &str) -> Vec<Ident> {
+        let Some(option) = self.take(key) else { return Vec::new() };
+        let expected = "names of steps in parentheses, as in `after(reserve, charge)`";
+        let Form::List(tokens) = &option.form else {
+            self.diag.at(&option.key, format!("`{key}` takes {expected}"));
+            return Vec::new();
+        };
+        let names = Punctuated::<Ident, Token![,]>::parse_terminated.parse2(tokens.clone());
+        match names {
+            Ok(names) if !names.is_empty() => names.into_iter().collect(),
+            _ => {
+                self.diag.at_span(option.value_span(), format!("`{key}` takes {expected}"));
+                Vec::new()
+            }
+        }
+    }
+
+    pub(super) fn flag(&mut self, key: &str) -> Option<Span> {
+        let option = self.take(key)?;
+        if !matches!(option.form, Form::Flag) {
+            self.diag.at(&option.key, format!("`{key}` takes no value; write `{key}` alone"));
+        }
+        Some(option.key.span())
+    }
+
+    pub(super) fn is_any_schema(&mut self, key: &str) -> bool {
+        let expected = "the word `any`, for a type without `JsonSchema`";
+        let Some(option) = self.take(key) else { return false };
+        let word: Option<Ident> = self.parse(&option, expected);
+        if word.as_ref().is_some_and(|word| word != "any") {
+            self.diag.at(word, format!("`{key}` takes {expected}"));
+        }
+        true
+    }
+
+    pub(super) fn json(&mut self, key: &str) -> Option<Said<Json>> {
+        let option = self.take(key)?;
+        let tokens = self.value(&option, "JSON, as in `{ \"gift\": true }`")?.clone();
+        let value = self.diag.ok(syn::parse2(tokens))?;
+        Some(Said { value, span: option.value_span() })
+    }
+
+    pub(super) fn mode(&mut self, key: &str) -> Option<Said<Mode>> {
+        let option = self.take(key)?;
+        let expected = "one of `skip`, `skip_cascade`, `fail`";
+        let word: Ident = self.parse(&option, expected)?;
+        let written = word.to_string();
+        let mode = Mode::from_name(&written);
+        if mode.is_none() {
+            let near = near_miss(&written, Mode::ALL.map(Mode::as_str));
+            let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            self.diag.at(&word, format!("`{key}` takes {expected}, not `{written}`{hint}"));
+        }
+        Some(Said { value: mode?, span: word.span() })
+    }
+
+    pub(super) fn numbers(&mut self, options: &[NumberOption]) -> Numbers {
+        let mut numbers = Numbers::default();
+        for &option in options {
+            if let Some(said) = self.number(option) {
+                numbers.0.insert(option.name(), (option, said));
+            }
+        }
+        numbers
+    }
+
+    fn number(&mut self, option: NumberOption) -> Option<Said<u64>> {
+        let written = self.take(option.name())?;
+        if option == NumberOption::MaxAttempts {
+            let number: LitInt = self.parse(&written, "a whole number, as in `max_attempts = 5`")?;
+            let value = self.diag.ok(number.base10_parse())?;
+            return Some(Said { value, span: number.span() });
+        }
+        let text: LitStr = self.parse(&written, "a duration as a string, as in \"30s\"")?;
+        match parse_duration_ms(&text.value()) {
+            Ok(value) => Some(Said { value, span: text.span() }),
+            Err(error) => {
+                self.diag.at(&text, format!("`{}`: {error}", option.name()));
+                None
+            }
+        }
+    }
+}
