@@ -41,10 +41,7 @@ impl Db {
         }
         let options = PgConnectOptions::from_str(url).map_err(|error| DbError::Address { reason: reason(&error) })?;
         let options = options.application_name("flow").disable_statement_logging();
-        let pool = PgPoolOptions::new()
-            .max_connections(10)
-            .acquire_timeout(CONNECT_TIMEOUT)
-            .connect_lazy_with(options);
+        let pool = PgPoolOptions::new().max_connections(10).acquire_timeout(CONNECT_TIMEOUT).connect_lazy_with(options);
         Ok(Self::with_pool(pool, true))
     }
 

@@ -38,6 +38,7 @@ pub use flow_core::{
     flow::Flow,
     graph::FlowGraph,
     list::FlowList,
+    status::{StepStatus, TaskStatus},
     step::{StepEnum, StepKey, UnknownStep},
     validate::{DefinitionError, DefinitionErrors},
     value::FlowValue,

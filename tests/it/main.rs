@@ -21,6 +21,7 @@ mod process;
 mod queue;
 mod settle;
 mod start;
+mod states;
 mod support;
 mod tidy;
 mod worker;

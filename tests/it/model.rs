@@ -28,7 +28,6 @@ fn the_engine_and_the_model_agree_on_every_history() {
     let config = Config {
         cases: histories(),
         failure_persistence: Some(Box::new(FileFailurePersistence::Direct("it/model.regressions"))),
-        max_shrink_iters: 2000,
         ..Config::default()
     };
     let played = AtomicUsize::new(0);
