@@ -1,0 +1,97 @@
+//! Puts one fault at a time into a copy of the project and tells which test catches it. For hand use: it takes a while.
+//!
+//! `seeded_faults [WORD]` runs the faults of `tests/seeded_faults.toml` whose names hold the word, and prints a table row for
+//! each. A fault that no test catches is an open defect of the tests; then the program fails.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, ExitCode, Stdio},
+};
+
+use anyhow::{Context, ensure};
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct Faults {
+    fault: Vec<Fault>,
+}
+
+#[derive(Deserialize)]
+struct Fault {
+    name: String,
+    file: PathBuf,
+    text: String,
+    replacement: String,
+    tests: Vec<String>,
+}
+
+fn main() -> ExitCode {
+    match run(std::env::args().nth(1).unwrap_or_default().as_str()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(word: &str) -> anyhow::Result<bool> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("the package lies in the workspace")?;
+    let faults: Faults = toml::from_str(&fs::read_to_string(root.join("tests/seeded_faults.toml"))?)?;
+    let copy = root.join("target/seeded_faults/copy");
+    copy_project(root, &copy)?;
+    let mut are_caught = true;
+    println!("| fault | caught by |\n|---|---|");
+    for fault in faults.fault.iter().filter(|fault| fault.name.contains(word)) {
+        let path = copy.join(&fault.file);
+        let text = fs::read_to_string(&path).with_context(|| fault.file.display().to_string())?;
+        ensure!(
+            text.matches(&fault.text).count() == 1,
+            "{}: the text does not stand once in {}",
+            fault.name,
+            fault.file.display()
+        );
+        fs::write(&path, text.replace(&fault.text, &fault.replacement))?;
+        let caught = catch(&copy, &fault.tests);
+        fs::write(&path, text)?;
+        let caught = caught?;
+        are_caught &= caught.is_some();
+        println!("| {} | {} |", fault.name, caught.map_or("**nothing**".to_owned(), |test| format!("`{test}`")));
+    }
+    Ok(are_caught)
+}
+
+/// Copies what git knows of the project.
+fn copy_project(root: &Path, copy: &Path) -> anyhow::Result<()> {
+    let listed =
+        Command::new("git").args(["ls-files", "-z", "-c", "-o", "--exclude-standard"]).current_dir(root).output()?;
+    ensure!(listed.status.success(), "git cannot list the project's files");
+    for name in String::from_utf8(listed.stdout)?.split('\0').filter(|name| !name.is_empty()) {
+        let (from, to) = (root.join(name), copy.join(name));
+        if fs::read(&from).ok() != fs::read(&to).ok() {
+            fs::create_dir_all(to.parent().context("a file lies in a folder")?)?;
+            fs::copy(from, to)?;
+        }
+    }
+    Ok(())
+}
+
+/// The first test that fails, if one does. A fault that does not compile or does not migrate is caught by that.
+fn catch(copy: &Path, filters: &[String]) -> anyhow::Result<Option<String>> {
+    let ended = Command::new("cargo")
+        .args(["test", "-p", "flow-tests", "--test", "it", "--"])
+        .args(filters)
+        .current_dir(copy)
+        .env("CARGO_TARGET_DIR", copy.parent().context("the copy lies in a folder")?.join("target"))
+        .env("RUST_BACKTRACE", "0")
+        .stderr(Stdio::null())
+        .output()?;
+    if ended.status.success() {
+        return Ok(None);
+    }
+    let log = String::from_utf8_lossy(&ended.stdout);
+    let failed = log.lines().find_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... FAILED"));
+    Ok(Some(failed.unwrap_or("the build").to_owned()))
+}
