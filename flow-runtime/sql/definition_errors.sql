@@ -69,6 +69,17 @@ begin
             select format('step "%s" names "%s" as a dependency twice', v_step.slug, n.name)
             from unnest(v_step.names) n(name) group by n.name having count(*) > 1);
 
+        -- The order of a handler's parameters must not show in the shape.
+        v_errors := v_errors || array(
+            select format('step "%s" must list %s in step order', v_step.slug, l.name)
+            from (values ('needs'), ('after')) l(name)
+            cross join lateral (
+                select array_agg(array_position(v_slugs, d.name) order by d.ord)
+                       <> array_agg(array_position(v_slugs, d.name) order by array_position(v_slugs, d.name)) as is_mixed
+                from jsonb_array_elements_text(v_step.step -> l.name) with ordinality d(name, ord)
+            ) d
+            where d.is_mixed);
+
         v_errors := v_errors || flow.condition_errors(v_step.slug, v_step.step, v_step.names);
         v_errors := v_errors || flow.option_errors(format('step "%s"', v_step.slug), v_step.own, v_options || v_step.own);
     end loop;

@@ -8,6 +8,7 @@ mod client;
 mod concurrency;
 mod condition;
 mod crash;
+mod definition;
 mod deploy;
 mod embedded;
 mod failure;

@@ -90,7 +90,8 @@ fn is_id(word: &str) -> bool {
 
 /// The ids in a comment that holds nothing else.
 fn ids_in(comment: &str) -> Vec<String> {
-    let words: Vec<&str> = comment.trim().strip_prefix("//").unwrap_or_default().split_whitespace().collect();
+    let text = comment.trim().strip_prefix("//").unwrap_or_default();
+    let words: Vec<&str> = text.split([' ', ',']).filter(|word| !word.is_empty()).collect();
     if words.iter().all(|word| is_id(word)) { words.into_iter().map(str::to_owned).collect() } else { Vec::new() }
 }
 
