@@ -107,7 +107,7 @@ const FUNCTIONS: &[(&str, &str)] = sql_files![
     "show_tasks",
 ];
 
-/// A hash over everything that [`migrate`] applies: two programs with one fingerprint make the same schema.
+/// A hash over everything that [`Db::migrate`](crate::Db::migrate) applies: two programs with one fingerprint make the same schema.
 pub fn schema_fingerprint() -> String {
     let mut hash = Sha256::new();
     for text in MIGRATIONS.iter().chain(FUNCTIONS.iter().map(|(_, text)| text)) {

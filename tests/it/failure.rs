@@ -109,7 +109,7 @@ async fn tasks_that_fail_together_do_not_come_back_together() {
     .await
     .unwrap();
     assert!(delays.iter().all(|delay| (15.0..=16.5).contains(delay)), "{delays:?}");
-    assert!(delays.iter().any(|delay| *delay > delays[0] || *delay < delays[0]), "all {} ms", delays[0]);
+    assert!(delays.iter().any(|delay| *delay != delays[0]), "all {} ms", delays[0]);
     engine.check().await;
 }
 

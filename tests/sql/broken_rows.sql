@@ -19,17 +19,15 @@ begin
     end loop;
 
     return query
-    with r as (select * from flow.run),
-    message as (select * from unnest(v_queues, v_ids, v_bodies) m(queue_id, message_id, body)),
+    with message as (select * from unnest(v_queues, v_ids, v_bodies) m(queue_id, message_id, body)),
     s as (
         select ss.*, d.slug, d.kind, d.dependencies, d.max_attempts, r.status as run_status,
-               not exists (select from flow.step o where o.flow_id = ss.flow_id and ss.step_index = any (o.dependencies)) as is_leaf,
                (select count(*) from flow.step_state o
                 where o.run_id = ss.run_id and o.step_index = any (d.dependencies)
                   and o.status not in ('completed', 'skipped')) as open_deps
         from flow.step_state ss
         join flow.step d on d.flow_id = ss.flow_id and d.step_index = ss.step_index
-        left join r on r.run_id = ss.run_id
+        left join flow.run r on r.run_id = ss.run_id
     ), t as (
         select k.*, s.status as step_status, s.run_status, s.max_attempts, k.status in ('queued', 'started') as is_live,
                format('task %s.%s', k.step_index, k.task_index) as name,
@@ -44,7 +42,7 @@ begin
         select s.run_id, count(*) as steps from s where s.status in ('created', 'started') group by s.run_id
     )
     select 'I1', r.run_id, format('remaining steps are %s, open are %s', r.remaining_steps, coalesce(o.steps, 0))
-    from r left join open_steps o on o.run_id = r.run_id
+    from flow.run r left join open_steps o on o.run_id = r.run_id
     where r.status = 'started' and r.remaining_steps <> coalesce(o.steps, 0)
     union all
     select 'I2', s.run_id, format('step %s: remaining dependencies are %s, open are %s', s.step_index, s.remaining_deps, s.open_deps)
@@ -54,7 +52,7 @@ begin
     from s left join live l on l.run_id = s.run_id and l.step_index = s.step_index
     where s.status = 'started' and (s.remaining_tasks is distinct from coalesce(l.tasks, 0)::integer or l.tasks is null)
     union all
-    select 'I4', r.run_id, 'no live task' from r
+    select 'I4', r.run_id, 'no live task' from flow.run r
     where r.status = 'started' and not exists (select from live l where l.run_id = r.run_id)
     union all
     select 'I5', t.run_id, format('%s is %s in a step that is %s', t.name, t.status, t.step_status)
@@ -67,12 +65,16 @@ begin
     from s where s.run_status = 'completed' and s.status not in ('completed', 'skipped')
     union all
     select 'I6', r.run_id, 'the output is not the object of the completed leaves'
-    from r where r.output is distinct from (
-        select case when r.status = 'completed' then coalesce(jsonb_object_agg(s.slug, s.output), '{}') end from s
-        where s.run_id = r.run_id and s.is_leaf and s.status = 'completed')
+    from flow.run r where r.output is distinct from (
+        select case when r.status = 'completed' then coalesce(jsonb_object_agg(d.slug, ss.output), '{}') end
+        from flow.step_state ss
+        join flow.step d on d.flow_id = ss.flow_id and d.step_index = ss.step_index
+        where ss.run_id = r.run_id and ss.status = 'completed' and not exists (
+            select from flow.step o where o.flow_id = ss.flow_id and ss.step_index = any (o.dependencies)))
     union all
     select 'I7', r.run_id, format('the run is %s', r.status)
-    from r where (r.status = 'failed') <> exists (select from s where s.run_id = r.run_id and s.status = 'failed')
+    from flow.run r where (r.status = 'failed') <> exists (
+        select from flow.step_state ss where ss.run_id = r.run_id and ss.status = 'failed')
     union all
     select 'I7', s.run_id, format('step %s is cancelled in a run that is %s', s.step_index, s.run_status)
     from s where s.status = 'cancelled' and s.run_status not in ('failed', 'cancelled')
@@ -96,7 +98,8 @@ begin
     union all
     select 'I9', e.run_id, format('an error of task %s.%s, which is not there', e.step_index, e.task_index)
     from flow.attempt_error e where not exists (
-        select from t where t.run_id = e.run_id and t.step_index = e.step_index and t.task_index = e.task_index)
+        select from flow.task k
+        where k.run_id = e.run_id and k.step_index = e.step_index and k.task_index = e.task_index)
     union all
     select 'I12', t.run_id, format('%s is live and has %s messages', t.name, count(m.message_id))
     from t left join message m on m.queue_id = t.queue_id and m.message_id = t.message_id
@@ -110,14 +113,15 @@ begin
     select 'I13', s.run_id, format('the output of map %s is not that of its tasks', s.step_index)
     from s where s.kind = 'map' and s.status = 'completed' and (
         s.output is distinct from (
-            select coalesce(jsonb_agg(t.output order by t.task_index), '[]') from t
-            where t.run_id = s.run_id and t.step_index = s.step_index and t.status = 'completed')
+            select coalesce(jsonb_agg(k.output order by k.task_index), '[]') from flow.task k
+            where k.run_id = s.run_id and k.step_index = s.step_index and k.status = 'completed')
         or s.task_count <> jsonb_array_length(s.output))
     union all
     select 'I15', r.run_id, 'the step states are not those of the flow'
-    from r where array(select d.step_index from flow.step d where d.flow_id = r.flow_id order by 1)
+    from flow.run r where array(select d.step_index from flow.step d where d.flow_id = r.flow_id order by 1)
               <> array(select o.step_index from flow.step_state o where o.run_id = r.run_id order by 1)
     union all
     select 'I15', k.run_id, 'a key names a run that is not there or another flow''s'
-    from flow.run_key k where not exists (select from r where r.run_id = k.run_id and r.flow_id = k.flow_id);
+    from flow.run_key k where not exists (
+        select from flow.run r where r.run_id = k.run_id and r.flow_id = k.flow_id);
 end $$;
