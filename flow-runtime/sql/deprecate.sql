@@ -1,9 +1,11 @@
--- Ask the workers of flow p_slug to drain: they claim nothing more, finish what they run, and stop. Runs stay as they are.
+-- Ask the workers of flow p_slug to drain: they claim nothing more, finish what they run, and stop. None starts again until
+-- flow.undeprecate. Runs stay as they are.
 -- Returns how many of them are still alive; call it again until that is 0. Raises WF001 when there is no such flow.
 create or replace function flow.deprecate(slug text) returns integer language plpgsql as $$
 declare
     v_flow_id integer;
 begin
+    perform flow.lock_slug(slug);
     update flow.flow f set deprecated_at = coalesce(f.deprecated_at, clock_timestamp())
     where f.slug = deprecate.slug returning f.flow_id into v_flow_id;
     if not found then

@@ -3,6 +3,7 @@
 -- flow.claim_tasks; p_state may also be paused, draining, worker_gone or upgrade_needed, and then nothing is claimed.
 -- With p_resume the reply of an earlier exchange was lost: tasks that are started under this worker and are not among
 -- those it holds (p_held_…) are handed over first, with the same attempt and a new lease, whatever the state.
+-- Waits at most 10 s for a lock that somebody else holds on a run (55P03 then, and nothing happened).
 create or replace function flow.exchange(
     p_worker bigint, p_limit integer, p_lease_ms bigint,
     p_settled_runs uuid[], p_settled_steps integer[], p_settled_tasks integer[], p_settled_attempts integer[],
@@ -14,7 +15,7 @@ create or replace function flow.exchange(
     out p_value_runs uuid[], out p_value_steps integer[], out p_values text[]
 ) language plpgsql
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
-set join_collapse_limit = 1 set jit = off
+set join_collapse_limit = 1 set jit = off set lock_timeout = '10s'
 as $$
 declare
     v_self flow.worker_state := flow.worker_state(p_worker);

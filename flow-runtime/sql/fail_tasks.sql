@@ -31,8 +31,9 @@ begin
                          where i.outcome = 'lease_expired' and e.run_id = i.run_id and e.step_index = i.step_index
                            and e.task_index = i.task_index and e.attempt = i.attempt
                            and e.cause <> 'lease_expired'), i.error) as reason,
-               coalesce(i.delay_ms, floor(flow.retry_delay(s.base_delay_ms, s.max_delay_ms, i.attempt)
-                                          * (1 + random() * 0.1))::bigint) as wait_ms
+               -- At most a year, whatever a handler asks for.
+               least(coalesce(i.delay_ms, floor(flow.retry_delay(s.base_delay_ms, s.max_delay_ms, i.attempt)
+                                                * (1 + random() * 0.1))::bigint), 31536000000) as wait_ms
         from unnest(p_items) i
         cross join lateral (
             select s.* from flow.step s where s.flow_id = i.flow_id and s.step_index = i.step_index offset 0
@@ -53,9 +54,9 @@ begin
     )
     select coalesce(array_agg(e.failure), '{}') into v_failures from ended e;
 
-    select array_agg(i.ord) into p_lost
-    from unnest(p_items) i
-    where i.outcome <> 'complete' and not exists (select from unnest(v_failures) f where f.ord = i.ord);
+    select array_agg(l.ord) into p_lost
+    from (select i.ord from unnest(p_items) i where i.outcome <> 'complete'
+          except select f.ord from unnest(v_failures) f) l;
 
     insert into flow.attempt_error (run_id, step_index, task_index, attempt, cause, error, worker_id, at)
     select f.run_id, f.step_index, f.task_index, f.attempt, f.cause, f.error, p_worker, p_now

@@ -1,6 +1,6 @@
 -- Register a worker of flow p_slug on queue p_queue, after the flow was deployed; under the slug's lock, and only while the
 -- stored shape is still the one that this worker was built with.
--- Raises WF003 (another shape by now), WF010 (the name is disabled), WF013 (the program is too old), WF001 (no such
+-- Raises WF003 (another shape by now), WF010 (the name is disabled, or the flow deprecated), WF013 (the program is too old), WF001 (no such
 -- flow); no row is written then.
 create or replace function flow.register_worker(
     p_name text, p_slug text, p_shape jsonb, p_queue text, p_steps integer[], p_input_steps integer[],
@@ -24,9 +24,13 @@ begin
             p_name, v_disabled.disabled_at, v_disabled.disabled_by, v_disabled.disabled_why, p_name
             using errcode = 'WF010';
     end if;
-    select f.flow_id, f.shape into v_flow from flow.flow f where f.slug = p_slug;
+    select f.flow_id, f.shape, f.deprecated_at into v_flow from flow.flow f where f.slug = p_slug;
     if not found then
         raise exception 'no flow "%" is deployed; deploy it first', p_slug using errcode = 'WF001';
+    end if;
+    if v_flow.deprecated_at is not null then
+        raise exception 'flow "%" is deprecated since %; call flow.undeprecate(''%'') to let its workers start', p_slug,
+            v_flow.deprecated_at, p_slug using errcode = 'WF010';
     end if;
     if v_flow.shape <> p_shape then
         raise exception 'flow "%" has another shape by now than this worker deployed; start the worker again', p_slug

@@ -2,6 +2,6 @@
 create or replace function flow.withdraw_drain(p_slug text) returns void language sql as $$
     update flow.worker w set draining_at = null
     from flow.flow f
-    where f.slug = p_slug and w.flow_id = f.flow_id and w.stopped_at is null
+    where f.slug = p_slug and f.deprecated_at is null and w.flow_id = f.flow_id and w.stopped_at is null
       and not exists (select from flow.worker_name n where n.name = w.name and n.disabled_at is not null)
 $$;

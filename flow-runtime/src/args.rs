@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use flow_core::error::StepError;
 use serde::{Serialize, de::DeserializeOwned};
+use serde_path_to_error::{Path, Segment};
 
 /// What one task's handler is called with. Values stay JSON text until the handler asks for its types.
 #[derive(Clone, Default)]
@@ -67,10 +68,31 @@ fn decode<T: DeserializeOwned>(param: &str, text: Option<&str>) -> Result<T, Ste
 pub(crate) fn decode_json<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     let mut json = serde_json::Deserializer::from_str(text);
     serde_path_to_error::deserialize(&mut json).map_err(|error| {
-        let path = error.path().to_string();
-        let place = if path == "." { String::new() } else { format!("at `{path}`, ") };
-        format!("{place}{}", without_value(&error.into_inner().to_string()))
+        let path = place(error.path());
+        let reason = without_value(&error.inner().to_string());
+        if path.is_empty() { reason } else { format!("at `{path}`, {reason}") }
     })
+}
+
+/// A path for people. The keys of a map are the user's own data: what does not look like a field's name is left out.
+fn place(path: &Path) -> String {
+    let mut text = String::new();
+    for segment in path {
+        let dot = if text.is_empty() { "" } else { "." };
+        match segment {
+            Segment::Seq { index } => text += &format!("[{index}]"),
+            Segment::Map { key } if is_field_name(key) => text += &format!("{dot}{key}"),
+            Segment::Enum { variant } if is_field_name(variant) => text += &format!("{dot}{variant}"),
+            _ => text += &format!("{dot}…"),
+        }
+    }
+    text
+}
+
+fn is_field_name(key: &str) -> bool {
+    key.len() <= 40
+        && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && !key.starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// The part of a serde error that speaks of the type and not of the value.
@@ -90,6 +112,7 @@ fn without_value(error: &str) -> String {
 /// # Errors
 /// A permanent error when the value cannot be written as JSON.
 pub(crate) fn encode_output<T: Serialize>(output: &T) -> Result<String, StepError> {
-    serde_json::to_string(output)
-        .map_err(|error| StepError::permanent(format!("the output cannot be written as JSON: {error}")))
+    serde_json::to_string(output).map_err(|_| {
+        StepError::permanent("the output cannot be written as JSON; its type's Serialize fails".to_owned())
+    })
 }

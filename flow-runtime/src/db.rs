@@ -45,7 +45,8 @@ impl Db {
         Ok(Self::with_pool(pool, true))
     }
 
-    /// Uses a pool of the caller's, which is never closed.
+    /// Uses a pool of the caller's, which is never closed. Waiting handles and workers keep one of its connections for
+    /// listening, so it needs at least two; each worker also opens two connections of its own with the pool's settings.
     pub fn from_pool(pool: PgPool) -> Self {
         Self::with_pool(pool, false)
     }

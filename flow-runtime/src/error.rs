@@ -97,9 +97,12 @@ pub(crate) fn message(error: &SqlxError) -> String {
 
 fn is_transient(error: &SqlxError) -> bool {
     match sqlstate(error) {
-        // Connection lost, deadlock or serialization failure, out of resources, server stopping or starting.
+        // Connection lost, deadlock or serialization failure, out of resources, server stopping or starting, I/O trouble;
+        // a primary that has just been demoted; a lock that was not to be had in time.
         Some(code) => {
-            code.starts_with("08") || code.starts_with("40") || code.starts_with("53") || code.starts_with("57")
+            let is_class = |class: &&str| code.starts_with(*class);
+            ["08", "40", "53", "57", "58"].iter().any(|class| is_class(&class))
+                || ["25006", "55P03", "55006"].contains(&code.as_str())
         }
         None => !matches!(
             error,
@@ -169,6 +172,9 @@ pub enum DeployError {
         /// Every difference, one text each.
         differences: Vec<String>,
     },
+    /// The stored shape became another one between deployment and registration.
+    #[error("{0}")]
+    Changed(String),
     /// Workers of the old shape did not stop in time (development only).
     #[error("flow `{slug}` has another shape now, and workers of the old one are still alive: {}; stop them first", .workers.join(", "))]
     StillAlive {
@@ -186,7 +192,7 @@ pub enum DeployError {
     /// The types changed under an unchanged shape and the deployment refuses that.
     #[error("{0}")]
     Drift(String),
-    /// The worker's name is disabled.
+    /// The worker's name is disabled, or its flow is deprecated.
     #[error("{0}")]
     Disabled(String),
     /// This program is older than the database allows.
@@ -205,7 +211,7 @@ impl From<SqlxError> for DeployError {
         let text = message(&error);
         match sqlstate(&error).as_deref() {
             Some("WF009" | "WF015") => Self::Invalid(text),
-            Some("WF003") => Self::Mismatch { slug: String::new(), differences: vec![text] },
+            Some("WF003") => Self::Changed(text),
             Some("WF007") => Self::Queue(text),
             Some("WF010") => Self::Disabled(text),
             Some("WF011") => Self::Unsupported(text),
@@ -322,12 +328,27 @@ pub enum WorkerError {
     /// The database refused something for good.
     #[error(transparent)]
     Db(#[from] DbError),
+    /// The worker's own task broke off; its leases end, and other workers take its tasks over.
+    #[error("the worker broke off; this is a defect of flow, please report it with the log")]
+    BrokeOff,
     /// The operating system refused to watch for signals.
     #[error("cannot watch for SIGTERM and SIGINT")]
     Signals(#[source] std::io::Error),
     /// The drain goes on; call `shutdown` again to wait for it.
     #[error("the worker has not stopped in time; it goes on draining, call shutdown again to wait for it")]
     StillDraining,
+}
+
+impl WorkerError {
+    /// Whether trying again later may help: the database could not be reached, or was busy.
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::Db(error) | Self::Deploy(DeployError::Db(error) | DeployError::Migrate(MigrateError::Db(error))) => {
+                error.is_transient()
+            }
+            _ => false,
+        }
+    }
 }
 
 /// A worker cannot be built as described.

@@ -96,6 +96,7 @@ const FUNCTIONS: &[(&str, &str)] = sql_files![
     "stop_worker",
     "task_values",
     "test_conditions",
+    "undeprecate",
     "update_contract",
     "update_options",
     "uuid_v7",

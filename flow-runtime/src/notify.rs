@@ -8,7 +8,7 @@ use std::{
 };
 
 use sqlx::{PgPool, postgres::PgListener};
-use tokio::{sync::Notify, time::Instant};
+use tokio::{sync::Notify, task::JoinHandle, time::Instant};
 use uuid::Uuid;
 
 use crate::{backoff::Backoff, store};
@@ -28,7 +28,7 @@ struct Waiting {
     queues: HashMap<i32, Slot>,
     workers: HashMap<i64, Slot>,
     runs: HashMap<Uuid, Slot>,
-    is_listening: bool,
+    listener: Option<JoinHandle<()>>,
 }
 
 /// Those who wait for one id.
@@ -68,9 +68,9 @@ impl Hub {
             Topic::Worker(id) => waiting.workers.entry(id).or_default().wakers.push(waker),
             Topic::Run(id) => waiting.runs.entry(id).or_default().wakers.push(waker),
         }
-        if !waiting.is_listening {
-            waiting.is_listening = true;
-            tokio::spawn(Arc::clone(self).listen());
+        // A task that has ended without saying so went down with the runtime that it ran on.
+        if waiting.listener.as_ref().is_none_or(JoinHandle::is_finished) {
+            waiting.listener = Some(tokio::spawn(Arc::clone(self).listen()));
         }
         drop(waiting);
         self.changed.notify_one();
@@ -154,12 +154,12 @@ impl Hub {
         Ok(())
     }
 
-    /// Ends listening when nobody waits. The one place where `is_listening` becomes false, under the lock.
+    /// Ends listening when nobody waits. Under the lock, so that whoever comes next starts it anew.
     fn stop_if_idle(&self) -> bool {
         let mut waiting = self.lock();
         let is_idle = waiting.queues.is_empty() && waiting.workers.is_empty() && waiting.runs.is_empty();
         if is_idle {
-            waiting.is_listening = false;
+            waiting.listener = None;
         }
         is_idle
     }

@@ -60,6 +60,8 @@ pub(crate) struct Registered {
     pub(crate) handlers: Arc<dyn DynHandlers>,
     /// The steps' slugs, by index; shared by every context.
     pub(crate) slugs: Arc<[Arc<str>]>,
+    /// The indexes of the steps whose outputs each step takes, by index.
+    needs: Arc<[Vec<usize>]>,
 }
 
 impl Registered {
@@ -79,8 +81,20 @@ impl Registered {
     }
 
     fn new(definition: FlowDefinition, handlers: Arc<dyn DynHandlers>) -> Self {
-        let slugs = definition.shape.steps.iter().map(|step| step.slug.as_str().into()).collect();
-        Self { definition: Arc::new(definition), handlers, slugs }
+        let steps = &definition.shape.steps;
+        let slugs = steps.iter().map(|step| step.slug.as_str().into()).collect();
+        let index = |slug: &String| steps.iter().position(|step| step.slug == *slug);
+        let needs = steps.iter().map(|step| step.needs.iter().filter_map(index).collect()).collect();
+        Self { slugs, needs, definition: Arc::new(definition), handlers }
+    }
+
+    /// Leaves of the values that a reply sent for a task's run only those that its step takes.
+    pub(crate) fn own_values(&self, step: usize, mut args: StepArgs) -> StepArgs {
+        if !self.handlers.takes_input(step) {
+            args.input = None;
+        }
+        args.deps.retain(|(index, _)| self.needs[step].contains(index));
+        args
     }
 
     pub(crate) fn slug(&self) -> &str {

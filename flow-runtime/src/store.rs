@@ -1,10 +1,12 @@
 //! Calls of the SQL functions: one function a method. Binds and maps rows; decides nothing.
 
+mod backend;
 mod deploy;
 mod run;
 mod task;
 mod worker;
 
+pub(crate) use backend::{Backend, backend, end_backend};
 pub(crate) use deploy::{Deployed, deploy, withdraw_drain};
 pub(crate) use run::{NewRuns, RunRow, StepRow, cancel_run, ended_runs, get_run, get_step, run_progress, start_runs};
 pub(crate) use task::{

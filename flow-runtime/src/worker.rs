@@ -61,7 +61,8 @@ impl Worker {
     /// Deploys the flow, registers the worker and lets it work in the background.
     ///
     /// # Errors
-    /// [`WorkerError::Deploy`] when flow or worker were refused, [`WorkerError::Db`] when the database is out of reach.
+    /// [`WorkerError::Deploy`] when flow or worker were refused, or the database is out of reach
+    /// ([`WorkerError::is_transient`] tells).
     pub async fn start(self) -> Result<RunningWorker, WorkerError> {
         // A task of its own, so that dropping this future cannot leave a worker half started.
         match tokio::spawn(start::start(self)).await {
@@ -158,8 +159,8 @@ impl WorkerBuilder {
         self
     }
 
-    /// The longest pause between two looks at the queue, 10 ms to 1 h. Default: 1 s. Notifications make it the net
-    /// only.
+    /// The longest pause between two looks at the queue, 10 ms to 1 h. Default: 1 s. New work is notified at once; what
+    /// becomes due by the clock (retries, delayed starts, ended leases) waits for the next look.
     #[must_use]
     pub fn poll_interval(mut self, interval: Duration) -> Self {
         self.worker.config.poll_interval = interval;
@@ -237,6 +238,9 @@ impl RunningWorker {
         let mut ended = self.ended.clone();
         // An error here means that the worker's task is gone, which is as stopped as can be.
         let _ = ended.wait_for(|ended| *ended).await;
+        if !*self.ended.borrow() {
+            return Err(WorkerError::BrokeOff);
+        }
         self.result.lock().await.take().unwrap_or(Ok(()))
     }
 

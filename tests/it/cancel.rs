@@ -14,7 +14,7 @@ fn graph() -> Graph {
         .single("gone", &[])
         .with("run_if", json!({"never": true}))
         .map("m", "input", &["done"])
-        .single("last", &["m", "gone"])
+        .single("last", &["gone", "m"])
 }
 
 /// How many rows hang on runs, in each table.

@@ -42,11 +42,17 @@ async fn claims_return_what_is_there_and_an_empty_one_writes_nothing() {
     for _ in 0..3 {
         counts.push(worker.claim(10).await.len());
     }
-    let before: i64 = engine.value("select pg_current_xact_id()::text::bigint").await;
     counts.push(worker.claim(10).await.len());
-    let after: i64 = engine.value("select pg_current_xact_id()::text::bigint").await;
     assert_eq!(counts, [10, 10, 5, 0]);
-    assert_eq!(after - before, 1, "an empty claim took a transaction id of its own, so it wrote something");
+    let is_silent: bool = sqlx::query_scalar(
+        "select bool_and(e.p_state = 'ok') and pg_current_xact_id_if_assigned() is null
+         from flow.exchange($1, 10, 30000, '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', false, '{}', '{}', '{}', '{}') e",
+    )
+    .bind(worker.id)
+    .fetch_one(engine.pool())
+    .await
+    .unwrap();
+    assert!(is_silent, "an empty claim took a transaction id, so it wrote something");
 }
 
 // C3
@@ -135,7 +141,7 @@ async fn a_step_receives_its_data_dependencies_and_the_input() {
         .single("skipped", &[])
         .with("run_if", json!({"never": true}))
         .single("b", &["a"])
-        .single("c", &["b", "skipped"])
+        .single("c", &["skipped", "b"])
         .with("after", json!(["a"]));
     engine.deploy(&graph).await;
     engine.start("deep", json!({"x": 1})).await;

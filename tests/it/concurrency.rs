@@ -45,7 +45,7 @@ fn busy() -> Graph {
         .with("when_exhausted", "skip")
         .map("hard", "input", &["first"])
         .single("join", &["first", "soft"])
-        .single("end", &["join", "hard"])
+        .single("end", &["hard", "join"])
 }
 
 async fn engine_with(graph: &Graph) -> Arc<Engine> {

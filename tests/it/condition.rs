@@ -498,7 +498,7 @@ async fn a_step_reached_twice_is_skipped_once() {
         .single("left", &["one"])
         .single("right", &["one"])
         .single("longer", &["right"])
-        .single("join", &["left", "longer", "two"])
+        .single("join", &["two", "left", "longer"])
         .single("other", &[]);
     let engine = Engine::with(&graph).await;
     let run = engine.start("twice", json!({})).await;

@@ -168,7 +168,7 @@ async fn a_step_behind_maps_receives_whole_arrays() {
         .map("m1", "input", &[])
         .map("m2", "input", &[])
         .single("both", &["m1", "m2"])
-        .single("mixed", &["m1", "s"])
+        .single("mixed", &["s", "m1"])
         .map("leaf", "m1", &[]);
     let engine = Engine::with(&graph).await;
     let run = engine.start("joined", json!([1, 2])).await;

@@ -406,6 +406,58 @@ async fn a_deprecated_worker_drains_and_stops() {
     assert_eq!(run.status().await.unwrap().tasks_done, 1);
     assert_eq!(number(&test, "select count(*) from flow.worker w where w.stopped_at is not null").await, 1);
     assert_eq!(number(&test, "select flow.deprecate('doer')::bigint").await, 0, "safe to go on with the rollout");
+
+    let start = || Worker::builder(&db).flow(Doer::default()).build().unwrap().start();
+    let Err(error) = start().await else { panic!("a worker of a deprecated flow started") };
+    assert!(error.to_string().contains("flow.undeprecate('doer')"), "{error}");
+    assert!(!error.is_transient());
+    sqlx::query("select flow.undeprecate('doer')").execute(test.pool()).await.unwrap();
+    start().await.unwrap().shutdown().await.unwrap();
+}
+
+/// A flow that asks for the impossible: to wait for ever, and to store more than fits.
+struct Greedy;
+
+#[flow(input = Vec<usize>, max_attempts = 2)]
+impl Greedy {
+    /// Returns that many bytes; for none it asks to be tried again at the end of time.
+    #[map(over = input)]
+    async fn grow(&self, item: usize) -> Result<String, StepError> {
+        if item == 0 { Err(StepError::new("later")).retry_after(Duration::MAX) } else { Ok("x".repeat(item)) }
+    }
+}
+
+// F6
+#[tokio::test]
+async fn a_retry_at_the_end_of_time_waits_for_a_year() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap();
+    let worker = Worker::builder(&db).flow(Greedy).build().unwrap().start().await.unwrap();
+    let client = Client::new(&db);
+    client.start::<Greedy>(&vec![0]).await.unwrap();
+    let days = "select extract(day from max(m.vt) - now())::bigint from pgmq.q_greedy m";
+    let history = "select count(*) from flow.attempt_error";
+    eventually("the failure is recorded", async || number(&test, history).await == 1).await;
+    assert_eq!(number(&test, days).await, 364);
+    assert_eq!(client.start::<Greedy>(&vec![1]).await.unwrap().wait().await.unwrap().grow, ["x"], "the worker goes on");
+    worker.shutdown().await.unwrap();
+}
+
+// S16
+#[tokio::test(flavor = "multi_thread")]
+async fn outputs_too_large_together_fail_their_run_and_no_other() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap();
+    let worker = Worker::builder(&db).flow(Greedy).build().unwrap().start().await.unwrap();
+    let client = Client::new(&db);
+    // Each is under the limit of one value; the array of all of them is over what Postgres can hold in one.
+    let large = client.start::<Greedy>(&vec![15_500_000; 18]).await.unwrap();
+    let small = client.start::<Greedy>(&vec![1; 50]).await.unwrap();
+    let error = large.wait().await.err().unwrap().to_string();
+    assert!(error.contains("the output could not be recorded") && error.contains("exceeds the maximum"), "{error}");
+    assert_eq!(small.wait().await.unwrap().grow.len(), 50);
+    assert_eq!(number(&test, "select count(*) from flow.attempt_error").await, 1);
+    worker.shutdown().await.unwrap();
 }
 
 // W6

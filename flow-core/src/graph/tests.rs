@@ -1,3 +1,5 @@
+//! Pictures of flows.
+
 use serde_json::json;
 
 use crate::draft::{FlowDraft, StepDraft};

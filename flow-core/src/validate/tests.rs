@@ -1,3 +1,5 @@
+//! Definitions that are accepted, and each mistake by itself.
+
 use serde_json::json;
 
 use super::*;

@@ -5,10 +5,7 @@ use std::{
     future::{Future, poll_fn},
     panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::Arc,
     task::Poll,
     time::Duration,
 };
@@ -19,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use super::{
-    held::{HeldTask, Slot},
+    held::{Beginning, HeldTask, Slot},
     start::Shared,
 };
 use crate::{
@@ -34,10 +31,17 @@ use crate::{
 pub(super) fn spawn(shared: &Arc<Shared>, claimed: Claimed, claimed_at: DateTime<Utc>) {
     let id = claimed.id;
     let cancelled = CancellationToken::new();
-    let has_begun = Arc::new(AtomicBool::new(false));
+    let beginning = Arc::new(Beginning::default());
     if claimed.is_exhausted {
-        shared.held.insert(id, HeldTask { cancelled, has_begun, abort: None });
+        beginning.begin();
+        shared.held.insert(id, HeldTask { cancelled, beginning, abort: None });
         shared.finish(Settlement { id, outcome: Outcome::LeaseExpired });
+        return;
+    }
+
+    if shared.stop.is_cancelled() {
+        // Handed over again while the worker drains: held as not begun, it is given back.
+        shared.held.insert(id, HeldTask { cancelled, beginning, abort: None });
         return;
     }
 
@@ -56,12 +60,15 @@ pub(super) fn spawn(shared: &Arc<Shared>, claimed: Claimed, claimed_at: DateTime
     };
     let ctx = StepContext::new(facts, cancelled.clone());
     let args = StepArgs { input: claimed.input, item: claimed.item, deps: claimed.deps };
+    let args = shared.flow.own_values(step, args);
     let slot = shared.held.take_slot();
     let attempt = {
         let shared = Arc::clone(shared);
-        let has_begun = Arc::clone(&has_begun);
+        let beginning = Arc::clone(&beginning);
         async move {
-            has_begun.store(true, Ordering::Release);
+            if !beginning.begin() {
+                return;
+            }
             fault::is_cut("handling");
             let outcome = attempt(&shared, step, args, ctx, claimed.timeout, slot).await;
             fault::is_cut("handled");
@@ -69,7 +76,7 @@ pub(super) fn spawn(shared: &Arc<Shared>, claimed: Claimed, claimed_at: DateTime
         }
     };
     let task = shared.handlers.spawn(attempt.instrument(span));
-    shared.held.insert(id, HeldTask { cancelled, has_begun, abort: Some(task.abort_handle()) });
+    shared.held.insert(id, HeldTask { cancelled, beginning, abort: Some(task.abort_handle()) });
 }
 
 /// Calls the handler and waits for it, at most for `timeout`. The slot is given back when the handler's code has ended.
@@ -91,13 +98,14 @@ async fn attempt(
             tokio::time::timeout(timeout, caught(handler)).await.ok()
         }
         StepCall::Blocking(handler) => {
+            // The slot comes back with the result, so that nobody sees it free before the result is on its way.
             let run = move || {
-                let _slot = slot;
-                catch_unwind(AssertUnwindSafe(handler)).map_err(|panic| panic_text(&*panic))
+                let ended = catch_unwind(AssertUnwindSafe(handler)).map_err(|panic| panic_text(&*panic));
+                (ended, slot)
             };
             let mut handler = tokio::task::spawn_blocking(run);
             match tokio::time::timeout(timeout, &mut handler).await {
-                Ok(Ok(ended)) => Some(ended),
+                Ok(Ok((ended, _slot))) => Some(ended),
                 Ok(Err(error)) => Some(Err(error.to_string())),
                 Err(_) => {
                     // Its slot stays taken until it returns; nobody else would tell the main loop then.

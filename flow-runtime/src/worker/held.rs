@@ -4,7 +4,7 @@ use std::{
     collections::HashMap,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicU8, AtomicUsize, Ordering},
     },
 };
 
@@ -24,10 +24,30 @@ pub(super) struct Held {
 pub(super) struct HeldTask {
     /// Told to the handler through its context.
     pub(super) cancelled: CancellationToken,
-    /// Its handler has been polled.
-    pub(super) has_begun: Arc<AtomicBool>,
+    /// Whether its handler may still be kept from beginning.
+    pub(super) beginning: Arc<Beginning>,
     /// Stops an async handler; a blocking one cannot be stopped.
     pub(super) abort: Option<AbortHandle>,
+}
+
+/// Settles who comes first: the handler that begins, or the drain that gives its task back unused.
+#[derive(Default)]
+pub(super) struct Beginning(AtomicU8);
+
+const NEW: u8 = 0;
+const BEGUN: u8 = 1;
+const WITHDRAWN: u8 = 2;
+
+impl Beginning {
+    /// Lets the handler begin, unless its task was withdrawn.
+    pub(super) fn begin(&self) -> bool {
+        self.0.compare_exchange(NEW, BEGUN, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// Withdraws the task, unless its handler has begun.
+    fn withdraw(&self) -> bool {
+        self.0.compare_exchange(NEW, WITHDRAWN, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
 }
 
 /// A running handler's place; given back when dropped.
@@ -37,7 +57,10 @@ pub(super) struct Slot {
 
 impl Held {
     pub(super) fn insert(&self, id: TaskId, task: HeldTask) {
-        self.lock().insert(id, task);
+        // A worker may be handed its own task again when it could not renew in time: the first handler has lost its lease.
+        if let Some(earlier) = self.lock().insert(id, task) {
+            earlier.cancelled.cancel();
+        }
     }
 
     pub(super) fn remove(&self, id: TaskId) {
@@ -48,18 +71,20 @@ impl Held {
         self.lock().keys().copied().collect()
     }
 
-    /// Tells the handler that it has lost its lease, or that its run was cancelled.
-    pub(super) fn cancel(&self, id: TaskId) {
-        if let Some(task) = self.lock().get(&id) {
+    /// Tells the handler that it has lost its lease, or that its run was cancelled. False when the task is not held any
+    /// more, because it was settled meanwhile.
+    pub(super) fn cancel(&self, id: TaskId) -> bool {
+        let tasks = self.lock();
+        let task = tasks.get(&id);
+        if let Some(task) = task {
             task.cancelled.cancel();
         }
+        task.is_some()
     }
 
-    /// Stops the handlers that have not begun; returns their tasks.
-    pub(super) fn abort_not_begun(&self) -> Vec<TaskId> {
-        let tasks = self.lock();
-        let waiting = tasks.iter().filter(|(_, task)| task.abort.is_some() && !task.has_begun.load(Ordering::Acquire));
-        waiting.map(|(id, task)| (*id, task.abort.as_ref().map(AbortHandle::abort)).0).collect()
+    /// Keeps the handlers that have not begun from beginning; returns their tasks.
+    pub(super) fn withdraw_not_begun(&self) -> Vec<TaskId> {
+        self.lock().iter().filter(|(_, task)| task.beginning.withdraw()).map(|(id, _)| *id).collect()
     }
 
     /// Tells every handler that the worker stops, and stops the async ones.

@@ -14,7 +14,7 @@ use crate::{
     backoff::Backoff,
     error::{DbError, WorkerError},
     fault,
-    store::{self, Exchange, Exchanged, Settlement, Verdict},
+    store::{self, Exchange, Exchanged, Outcome, Settlement, Verdict},
 };
 
 /// How long an exchange may take before its connection counts as lost.
@@ -27,6 +27,9 @@ const LINGER: Duration = Duration::from_millis(1);
 /// The most bytes of outputs that one exchange settles.
 const SETTLE_BYTES: usize = 64 << 20;
 
+/// The most results that one exchange settles.
+const SETTLE_COUNT: usize = 1_000;
+
 /// The main loop of one worker.
 pub(super) struct Pump {
     pub(super) shared: Arc<Shared>,
@@ -38,7 +41,8 @@ pub(super) struct Pump {
     /// A claim may find something.
     may_have_work: bool,
     /// The reply of the last exchange was lost.
-    must_resume: bool,
+    pub(super) must_resume: bool,
+    bounds: Bounds,
     poll_at: Instant,
     was_paused: bool,
     pub(super) fatal: Option<WorkerError>,
@@ -59,6 +63,7 @@ impl Pump {
             backoff: Backoff::default(),
             may_have_work: true,
             must_resume: false,
+            bounds: Bounds::default(),
             poll_at: Instant::now(),
             was_paused: false,
             fatal: None,
@@ -111,24 +116,29 @@ impl Pump {
         }
     }
 
-    /// Takes results while the worker drains: whatever comes until `until`.
+    /// Takes results while the worker drains: whatever comes first, until `until`. Also ends when a slot was freed late.
     pub(super) async fn receive_until(&mut self, until: Instant) {
-        if let Ok(Some(settlement)) = tokio::time::timeout_at(until, self.results.recv()).await {
+        tokio::select! {
+            biased;
+            Some(settlement) = self.results.recv() => self.unsettled.push(settlement),
+            () = self.shared.wake.notified() => {}
+            () = tokio::time::sleep_until(until) => {}
+        }
+        while let Ok(settlement) = self.results.try_recv() {
             self.unsettled.push(settlement);
-            while let Ok(settlement) = self.results.try_recv() {
-                self.unsettled.push(settlement);
-            }
         }
     }
 
     /// One round trip. An error that may pass is waited out; the next exchange then asks for what this one may have
     /// claimed.
     pub(super) async fn exchange(&mut self, limit: usize) {
-        let count = settled_at_once(&self.unsettled);
+        let count = settled_at_once(&self.unsettled).min(self.bounds.settle_at_most);
+        let limit = if count > 0 && self.bounds.settles_apart { 0 } else { limit.min(self.bounds.claim_at_most) };
         let resume_with = self.must_resume.then(|| self.shared.held.ids());
         match self.call(limit, count, resume_with).await {
             Ok(reply) => {
                 self.backoff.reset();
+                self.bounds.widen();
                 self.must_resume = false;
                 self.settled(count, &reply.verdicts);
                 self.take(limit, reply);
@@ -144,7 +154,25 @@ impl Pump {
                     () = self.shared.stop.cancelled(), if !self.shared.stop.is_cancelled() => {}
                 }
             }
-            Err(error) => self.fail(error.into()),
+            Err(error) => self.narrow(count, limit, error),
+        }
+    }
+
+    /// The database refuses this exchange, and would refuse it again: finds the one settlement or claim that it cannot do.
+    /// An output that it cannot record fails its attempt, and nobody else's.
+    fn narrow(&mut self, count: usize, limit: usize, error: DbError) {
+        tracing::warn!(error = %error, cause = cause(&error), count, limit, "exchange refused; trying with less");
+        match (count, limit) {
+            (0, 0 | 1) => self.fail(error.into()),
+            (0, _) => self.bounds.claim_at_most = limit / 2,
+            (_, 1..) => self.bounds.settles_apart = true,
+            (1, 0) => match &mut self.unsettled[0].outcome {
+                outcome @ Outcome::Complete(_) => {
+                    *outcome = Outcome::Permanent(format!("the output could not be recorded: {}", cause(&error)));
+                }
+                _ => self.fail(error.into()),
+            },
+            (_, 0) => self.bounds.settle_at_most = count / 2,
         }
     }
 
@@ -224,6 +252,29 @@ impl Pump {
     }
 }
 
+/// How much one exchange may do, while the database refuses more.
+struct Bounds {
+    settle_at_most: usize,
+    claim_at_most: usize,
+    /// Settle and claim in exchanges of their own.
+    settles_apart: bool,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self { settle_at_most: SETTLE_COUNT, claim_at_most: usize::MAX, settles_apart: false }
+    }
+}
+
+impl Bounds {
+    /// An exchange went well: the next may do twice as much.
+    fn widen(&mut self) {
+        self.settle_at_most = self.settle_at_most.saturating_mul(2).min(SETTLE_COUNT);
+        self.claim_at_most = self.claim_at_most.saturating_mul(2);
+        self.settles_apart &= self.settle_at_most < SETTLE_COUNT;
+    }
+}
+
 /// How many of the results one exchange settles: all, unless their outputs are very large together.
 fn settled_at_once(unsettled: &[Settlement]) -> usize {
     let mut bytes = 0;
@@ -238,6 +289,6 @@ fn cause(error: &DbError) -> String {
     std::error::Error::source(error).map(ToString::to_string).unwrap_or_default()
 }
 
-fn connection_lost() -> DbError {
+pub(super) fn connection_lost() -> DbError {
     DbError::Other(std::io::Error::from(std::io::ErrorKind::TimedOut).into())
 }

@@ -37,8 +37,9 @@ pub(super) async fn renew_until(shared: Arc<Shared>, own: Subscription, all_sett
                 backoff.reset();
                 pause = shared.config.renew_interval();
                 for (id, reason) in renewed.lost {
-                    tracing::info!(run = %id.run_id, step = id.step, task = id.task, reason, "lease lost");
-                    shared.held.cancel(id);
+                    if shared.held.cancel(id) {
+                        tracing::info!(run = %id.run_id, step = id.step, task = id.task, reason, "lease lost");
+                    }
                 }
                 if matches!(renewed.state.as_str(), "draining" | "worker_gone" | "upgrade_needed") {
                     // The main loop's next exchange learns the same, and why.

@@ -7,7 +7,7 @@ use tokio::{
     time::Instant,
 };
 
-use super::pump::Pump;
+use super::pump::{Pump, connection_lost};
 use crate::{
     error::{DbError, WorkerError},
     store::{self, TaskId},
@@ -15,6 +15,9 @@ use crate::{
 
 /// How long aborted handlers get to be dropped before their tasks are given back.
 const ABORT_WAIT: Duration = Duration::from_secs(1);
+
+/// How long giving back or saying goodbye may take before its connection counts as lost.
+const CALL_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// SIGTERM and SIGINT.
 pub(crate) struct Signals {
@@ -40,55 +43,60 @@ impl Signals {
 impl Pump {
     /// Brings everything this worker holds to an end and marks it stopped.
     pub(super) async fn drain(mut self) -> Result<(), WorkerError> {
-        if matches!(self.fatal, Some(WorkerError::Gone(_) | WorkerError::UpgradeNeeded(_) | WorkerError::Db(_))) {
-            // Nothing that this worker says counts any more.
+        if self.is_cut_off() {
             self.shared.held.abort_all();
             return self.fatal.map_or(Ok(()), Err);
         }
-        let not_begun = self.shared.held.abort_not_begun();
-        self.release(not_begun).await;
+        let grace = if self.may_settle() { self.shared.config.grace } else { Duration::ZERO };
+        let grace_ends = Instant::now() + grace;
+        // What a lost reply named is handed over again, held as not begun, and given back below.
+        while self.must_resume && self.may_settle() && Instant::now() < grace_ends {
+            self.exchange(0).await;
+        }
+        let not_begun = self.shared.held.withdraw_not_begun();
+        self.release(not_begun, Some(grace_ends)).await;
 
-        let grace_ends = Instant::now() + self.shared.config.grace;
-        while self.shared.held.running() > 0 && Instant::now() < grace_ends {
+        while self.shared.held.running() > 0 && self.may_settle() && Instant::now() < grace_ends {
             self.receive_until(grace_ends).await;
-            self.settle_all().await;
+            self.settle_all(Some(grace_ends)).await;
         }
         self.shared.held.abort_all();
         self.shared.handlers.close();
         let _ = tokio::time::timeout(ABORT_WAIT, self.shared.handlers.wait()).await;
         self.receive_until(Instant::now()).await;
-        self.settle_all().await;
+        self.settle_all(None).await;
 
         let left = self.shared.held.ids();
-        self.release(left).await;
+        self.release(left, None).await;
         self.goodbye().await;
         self.link.close().await;
         tracing::info!(worker_id = self.shared.worker_id, "worker stopped");
         self.fatal.map_or(Ok(()), Err)
     }
 
-    /// Settles what has ended, however often that takes.
-    async fn settle_all(&mut self) {
-        while !self.unsettled.is_empty() && !self.is_cut_off() {
+    /// Settles what has ended, however often that takes, or until `until`.
+    async fn settle_all(&mut self, until: Option<Instant>) {
+        while (!self.unsettled.is_empty() || self.must_resume) && self.may_settle() && !is_past(until) {
             self.exchange(0).await;
         }
     }
 
-    /// Gives tasks back that have no result, however often that takes.
-    async fn release(&mut self, tasks: Vec<TaskId>) {
+    /// Gives tasks back that have no result, however often that takes, or until `until`.
+    async fn release(&mut self, tasks: Vec<TaskId>, until: Option<Instant>) {
         let settled: HashSet<TaskId> = self.unsettled.iter().map(|settlement| settlement.id).collect();
         let tasks: Vec<TaskId> = tasks.into_iter().filter(|id| !settled.contains(id)).collect();
-        while !self.is_cut_off() {
+        while !self.is_cut_off() && !is_past(until) {
+            let worker_id = self.shared.worker_id;
             let released = match self.link.get().await {
-                Ok(connection) => store::release_tasks(connection, self.shared.worker_id, &tasks).await,
+                Ok(connection) => in_time(store::release_tasks(connection, worker_id, &tasks)).await,
                 Err(error) => Err(error),
             };
             if self.is_done(released).await {
-                break;
+                for id in &tasks {
+                    self.shared.held.remove(*id);
+                }
+                return;
             }
-        }
-        for id in tasks {
-            self.shared.held.remove(id);
         }
     }
 
@@ -96,7 +104,7 @@ impl Pump {
     async fn goodbye(&mut self) {
         while !self.is_cut_off() {
             let stopped = match self.link.get().await {
-                Ok(connection) => store::stop_worker(connection, self.shared.worker_id).await,
+                Ok(connection) => in_time(store::stop_worker(connection, self.shared.worker_id)).await,
                 Err(error) => Err(error),
             };
             if self.is_done(stopped).await {
@@ -124,8 +132,22 @@ impl Pump {
         }
     }
 
-    /// The database has refused this worker for good.
+    /// The database does not know this worker any more: nothing that it says counts.
     fn is_cut_off(&self) -> bool {
-        matches!(self.fatal, Some(WorkerError::Gone(_) | WorkerError::UpgradeNeeded(_) | WorkerError::Db(_)))
+        matches!(self.fatal, Some(WorkerError::Gone(_) | WorkerError::UpgradeNeeded(_)))
     }
+
+    /// The database takes settlements; when it has refused one for good, only giving back is left.
+    fn may_settle(&self) -> bool {
+        !self.is_cut_off() && !matches!(self.fatal, Some(WorkerError::Db(_)))
+    }
+}
+
+fn is_past(until: Option<Instant>) -> bool {
+    until.is_some_and(|until| Instant::now() >= until)
+}
+
+/// A call that does not answer in time counts as lost.
+async fn in_time(call: impl Future<Output = Result<(), DbError>>) -> Result<(), DbError> {
+    tokio::time::timeout(CALL_TIMEOUT, call).await.unwrap_or_else(|_| Err(connection_lost()))
 }

@@ -13,7 +13,7 @@ use super::{RunningWorker, Worker, held::Held, pump::Pump, renew};
 use crate::{
     config::{OnDrift, WorkerConfig},
     db::Db,
-    error::{DeployError, WorkerError},
+    error::{DbError, DeployError, WorkerError},
     fault,
     notify::{Subscription, Topic},
     registry::Registered,
@@ -101,6 +101,8 @@ async fn work(
     ended: watch::Sender<bool>,
 ) {
     let all_settled = CancellationToken::new();
+    // Should the main loop break off, nobody must keep its leases alive.
+    let _stops_renewal = all_settled.clone().drop_guard();
     let renewal = tokio::spawn(renew::renew_until(Arc::clone(&shared), own, all_settled.clone()));
     let worked = Pump::new(shared, connection, results).run().await;
     all_settled.cancel();
@@ -184,18 +186,31 @@ async fn register(connection: &mut PgConnection, worker: &Worker) -> Result<(i64
 pub(super) struct Link {
     db: Db,
     connection: Option<PgConnection>,
+    /// The server's process behind the connection in use, or behind the one that was lost last.
+    backend: Option<store::Backend>,
 }
 
 impl Link {
     pub(super) fn new(db: Db, connection: Option<PgConnection>) -> Self {
-        Self { db, connection }
+        Self { db, connection, backend: None }
     }
 
-    pub(super) async fn get(&mut self) -> Result<&mut PgConnection, crate::error::DbError> {
-        let connection = match self.connection.take() {
+    /// The connection; a new one in place of a lost one. What the lost one may still be doing has ended by then, committed or
+    /// not.
+    pub(super) async fn get(&mut self) -> Result<&mut PgConnection, DbError> {
+        let mut connection = match self.connection.take() {
             Some(connection) => connection,
-            None => self.db.connect().await?,
+            None => {
+                let mut connection = self.db.connect().await?;
+                if let Some(backend) = self.backend.take() {
+                    store::end_backend(&mut connection, &backend).await?;
+                }
+                connection
+            }
         };
+        if self.backend.is_none() {
+            self.backend = Some(store::backend(&mut connection).await?);
+        }
         Ok(self.connection.insert(connection))
     }
 

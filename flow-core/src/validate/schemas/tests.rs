@@ -1,3 +1,5 @@
+//! Conditions against the schemas of what they test.
+
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;

@@ -1,3 +1,5 @@
+//! Flows built at run time: handlers and what they see.
+
 use flow_core::{
     builder::StepBuilder,
     error::{FailureAction, StepError},

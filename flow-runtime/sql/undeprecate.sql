@@ -1,0 +1,9 @@
+-- Take flow.deprecate back: workers of flow p_slug may start again. Those that have drained meanwhile stay stopped.
+-- Raises WF001 when there is no such flow.
+create or replace function flow.undeprecate(slug text) returns void language plpgsql as $$
+begin
+    update flow.flow f set deprecated_at = null where f.slug = undeprecate.slug;
+    if not found then
+        raise exception 'no flow "%" is deployed', slug using errcode = 'WF001';
+    end if;
+end $$;
