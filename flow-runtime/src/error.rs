@@ -100,8 +100,7 @@ fn is_transient(error: &SqlxError) -> bool {
         // Connection lost, deadlock or serialization failure, out of resources, server stopping or starting, I/O trouble;
         // a primary that has just been demoted; a lock that was not to be had in time.
         Some(code) => {
-            let is_class = |class: &&str| code.starts_with(*class);
-            ["08", "40", "53", "57", "58"].iter().any(|class| is_class(&class))
+            ["08", "40", "53", "57", "58"].iter().any(|class| code.starts_with(class))
                 || ["25006", "55P03", "55006"].contains(&code.as_str())
         }
         None => !matches!(
