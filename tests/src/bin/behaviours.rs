@@ -126,12 +126,13 @@ fn without_colours(line: &str) -> String {
     plain + rest
 }
 
+/// The result of one test; of a whole module, written `module::`, the worst of its tests.
 fn result_of(test: &str, results: &BTreeMap<String, bool>) -> Held {
-    match results.iter().find(|(name, _)| name.as_str() == test || name.ends_with(&format!("/{test}"))) {
-        Some((_, true)) => Held::Passed,
-        Some((_, false)) => Held::Failed,
-        None => Held::Ignored,
-    }
+    let is_meant = |name: &str| {
+        name == test || name.ends_with(&format!("/{test}")) || (test.ends_with("::") && name.starts_with(test))
+    };
+    let meant = results.iter().filter(|(name, _)| is_meant(name));
+    meant.map(|(_, is_ok)| if *is_ok { Held::Passed } else { Held::Failed }).min().unwrap_or(Held::Ignored)
 }
 
 /// The source files of all members.
@@ -160,10 +161,14 @@ fn name_tests(root: &Path, file: &Path, named: &mut BTreeMap<String, Vec<String>
     if let Some(case) =
         path.strip_prefix("ui-tests/").filter(|case| case.starts_with("pass/") || case.starts_with("fail/"))
     {
+        // What passes is one program with a module a file; the tests of the module run it.
+        let module = case.strip_prefix("pass/").map(|case| case.trim_end_matches(".rs").to_owned() + "::");
         for id in ids_in(text.lines().next().unwrap_or_default()) {
-            named.entry(id).or_default().push(case.to_owned());
+            named.entry(id).or_default().push(module.clone().unwrap_or_else(|| case.to_owned()));
         }
-        return Ok(());
+        if module.is_none() {
+            return Ok(());
+        }
     }
     let modules = modules_of(&path);
     let lines: Vec<&str> = text.lines().collect();
@@ -194,8 +199,10 @@ fn name_tests(root: &Path, file: &Path, named: &mut BTreeMap<String, Vec<String>
 /// The modules that a file's path stands for: `tests/it/claim.rs` is `claim`, `flow-core/src/graph/tests.rs` is
 /// `graph::tests`, and the root of a program or crate none.
 fn modules_of(path: &str) -> Vec<String> {
-    let inside =
-        ["/src/", "/it/", "/tests/"].iter().find_map(|folder| path.split_once(folder)).map_or(path, |(_, rest)| rest);
+    let inside = ["/src/", "/it/", "/tests/", "/pass/"]
+        .iter()
+        .find_map(|folder| path.split_once(folder))
+        .map_or(path, |(_, rest)| rest);
     let parts = inside.trim_end_matches(".rs").split('/').map(str::to_owned).collect::<Vec<_>>();
     let is_root = matches!(parts.last().map(String::as_str), Some("main" | "lib" | "mod"))
         || (path.starts_with("ui-tests/tests/") && parts.len() == 1);
