@@ -38,6 +38,7 @@ pub use flow_core::{
     flow::Flow,
     graph::FlowGraph,
     list::FlowList,
+    queue_name::QueueName,
     status::{StepStatus, TaskStatus},
     step::{StepEnum, StepKey, UnknownStep},
     validate::{DefinitionError, DefinitionErrors},

@@ -1,6 +1,6 @@
 //! Definitions: the rules in Rust and the rules in SQL give the same verdict.
 
-use flow_runtime::definition::FlowDefinition;
+use flow_runtime::{FlowBuilder, QueueName, StepBuilder, definition::FlowDefinition, prelude::*};
 use flow_tests::support::{Engine, Graph};
 use proptest::{
     prelude::*,
@@ -148,4 +148,91 @@ async fn rust_and_the_database_judge_a_thousand_definitions_alike() {
     }
     println!("{legal} legal, {illegal} illegal");
     assert!(legal >= 200 && illegal >= 800, "{legal} legal, {illegal} illegal");
+}
+
+/// Slugs whose queue names lie around the longest that is allowed.
+fn at_the_border() -> impl Strategy<Value = (String, String, i32)> {
+    let slug = |lengths: std::ops::Range<usize>| {
+        prop::collection::vec(prop::char::ranges(vec!['a'..='z', 'A'..='Z'].into()), lengths).prop_map(String::from_iter)
+    };
+    let index = prop_oneof![Just(0), Just(9), Just(10), Just(99), Just(100), 0..3_000];
+    prop_oneof![
+        (slug(1..48), slug(1..60), index.clone()),
+        (slug(40..48), slug(1..6), index.clone()),
+        (slug(18..24), slug(20..30), index),
+    ]
+}
+
+// Q6
+#[tokio::test]
+async fn rust_and_the_database_name_ten_thousand_queues_alike() {
+    let engine = Engine::new().await;
+    let config = Config { rng_seed: RngSeed::Fixed(6), ..Config::default() };
+    let mut runner = TestRunner::new(config);
+    let cases: Vec<_> = (0..10_000).map(|_| at_the_border().new_tree(&mut runner).unwrap().current()).collect();
+    let (flows, steps): (Vec<_>, Vec<_>) = cases.iter().map(|(flow, step, _)| (flow.clone(), step.clone())).unzip();
+    let named: Vec<Option<String>> = sqlx::query_scalar(
+        "select flow.step_queue_name(c.flow, c.step, c.index)
+         from unnest($1, $2, $3) with ordinality c(flow, step, index, ord) order by c.ord",
+    )
+    .bind(flows)
+    .bind(steps)
+    .bind(cases.iter().map(|(_, _, index)| *index).collect::<Vec<_>>())
+    .fetch_all(engine.pool())
+    .await
+    .unwrap();
+    let mut kinds = [0, 0, 0];
+    for ((flow, step, index), by_sql) in cases.iter().zip(named) {
+        let by_rust = QueueName::of_step(flow, step, usize::try_from(*index).unwrap()).ok();
+        assert_eq!(by_rust.as_ref().map(QueueName::as_str), by_sql.as_deref(), "{flow} {step} {index}");
+        let readable = format!("{flow}__{step}").to_lowercase();
+        kinds[by_sql.map_or(2, |name| usize::from(name != readable))] += 1;
+    }
+    assert!(kinds.iter().all(|count| *count > 500), "readable, by index, refused: {kinds:?}");
+}
+
+/// A flow whose condition no input can meet.
+struct Hopeless;
+
+#[flow(input = bool)]
+impl Hopeless {
+    #[step(run_if = { "gift": true })]
+    async fn wrap(&self, input: bool) -> Result<bool, StepError> {
+        Ok(input)
+    }
+}
+
+// D23 D24
+#[tokio::test]
+async fn what_needs_no_database_is_refused_before_any_connection() {
+    let nowhere = Db::new("postgres://nobody@127.0.0.1:1/none").unwrap();
+    let Err(error) = Worker::builder(&nowhere).flow(Hopeless).build() else { panic!("the worker was built") };
+    assert!(error.to_string().contains("`wrap`"), "{error}");
+    let set = WorkerSet::builder(&nowhere).worker(Worker::builder(&nowhere).flow(Hopeless)).build();
+    let Err(error) = set else { panic!("the set was built") };
+    assert!(error.to_string().contains("`wrap`"), "{error}");
+
+    let step = || StepBuilder::single("a");
+    let mistakes = [
+        (FlowBuilder::new("flow"), "no step"),
+        (FlowBuilder::new("1a").step(step()), "`1a`"),
+        (FlowBuilder::new("flow").step(StepBuilder::single("run")), "`run`"),
+        (FlowBuilder::new("flow").step(step()).step(StepBuilder::single("A")), "`A`"),
+        (FlowBuilder::new("flow").step(step().needs(["b"])), "`b`"),
+        (FlowBuilder::new("flow").step(step().after(["a"])), "`a`"),
+        (FlowBuilder::new("flow").step(step()).step(StepBuilder::single("b").needs(["a"]).after(["a"])), "`a`"),
+        (FlowBuilder::new("flow").step(step().max_attempts(0)), "max_attempts"),
+        (FlowBuilder::new("flow").timeout(std::time::Duration::ZERO).step(step()), "timeout"),
+        (FlowBuilder::new("flow").step(step().when_unmet(flow_runtime::definition::Mode::Fail)), "when_unmet"),
+        (FlowBuilder::new("flow").step(step()).step(StepBuilder::single("b").needs(["a"]).run_if(json!(7))), "run_if"),
+        (FlowBuilder::new("x".repeat(48)).step(step()), "48"),
+        (
+            FlowBuilder::new("x".repeat(45)).queue_mode(flow_runtime::definition::QueueMode::StepQueues).step(step()),
+            "47",
+        ),
+    ];
+    for (graph, named) in mistakes {
+        let error = graph.build().unwrap_err().to_string();
+        assert!(error.contains(named), "{error}");
+    }
 }
