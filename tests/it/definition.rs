@@ -153,7 +153,8 @@ async fn rust_and_the_database_judge_a_thousand_definitions_alike() {
 /// Slugs whose queue names lie around the longest that is allowed.
 fn at_the_border() -> impl Strategy<Value = (String, String, i32)> {
     let slug = |lengths: std::ops::Range<usize>| {
-        prop::collection::vec(prop::char::ranges(vec!['a'..='z', 'A'..='Z'].into()), lengths).prop_map(String::from_iter)
+        prop::collection::vec(prop::char::ranges(vec!['a'..='z', 'A'..='Z'].into()), lengths)
+            .prop_map(String::from_iter)
     };
     let index = prop_oneof![Just(0), Just(9), Just(10), Just(99), Just(100), 0..3_000];
     prop_oneof![

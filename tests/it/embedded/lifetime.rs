@@ -136,13 +136,14 @@ async fn a_server_whose_watcher_was_killed_is_replaced() {
 }
 
 #[tokio::test]
-async fn an_interrupt_at_the_terminal_does_not_reach_the_server() {
+async fn a_signal_to_the_programs_group_does_not_reach_the_server() {
     let place = Place::new();
-    // A terminal sends Ctrl-C to the whole group of the program that started the server.
+    // A terminal sends Ctrl-C to the whole group of the program that started the server. SIGTERM stands for it here: a
+    // program that a script starts in the background ignores SIGINT.
     let first = User::start(place.user().process_group(0));
     let second = User::start(&mut place.user());
     let server = server_pid(&place.cluster());
-    let group = format!("kill -INT -{}", first.process.id());
+    let group = format!("kill -TERM -{}", first.process.id());
     assert!(std::process::Command::new("sh").args(["-c", &group]).status().unwrap().success());
     let mut process = first.process;
     assert!(!process.wait().unwrap().success());

@@ -8,7 +8,9 @@ use super::*;
 
 /// A migrated database, which lives as long as the returned server and database.
 async fn database() -> (embedded::TestServer, embedded::TestDatabase, Db) {
-    let server = embedded::open_tests(&schema_fingerprint(), async |url: String| {
+    // A template of its own: other packages put more into theirs.
+    let fingerprint = format!("examples {}", schema_fingerprint());
+    let server = embedded::open_tests(&fingerprint, async |url: String| {
         Db::new(&url)?.migrate().await.map_err(anyhow::Error::from)
     })
     .await
