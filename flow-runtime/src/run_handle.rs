@@ -12,7 +12,7 @@ use crate::{
     args::decode_json,
     backoff::Backoff,
     db::Db,
-    error::{DbError, RunError},
+    error::RunError,
     notify::Topic,
     store::{self, RunRow, StepRow},
 };
@@ -204,11 +204,5 @@ impl RunHandle<Untyped> {
 impl<F> std::fmt::Debug for RunHandle<F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("RunHandle").field("run_id", &self.run_id).finish_non_exhaustive()
-    }
-}
-
-impl From<sqlx::Error> for RunError {
-    fn from(error: sqlx::Error) -> Self {
-        Self::Db(DbError::from(error))
     }
 }

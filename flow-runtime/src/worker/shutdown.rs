@@ -50,8 +50,8 @@ impl Pump {
         let grace = if self.may_settle() { self.shared.config.grace } else { Duration::ZERO };
         let grace_ends = Instant::now() + grace;
         // What a lost reply named is handed over again, held as not begun, and given back below.
-        while self.must_resume && self.may_settle() && Instant::now() < grace_ends {
-            self.exchange(0).await;
+        if self.must_resume {
+            self.settle_all(Some(grace_ends)).await;
         }
         let not_begun = self.shared.held.withdraw_not_begun();
         self.release(not_begun, Some(grace_ends)).await;
