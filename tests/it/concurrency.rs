@@ -1,9 +1,13 @@
 //! Races on real connections: one winner each time, no deadlock, and every invariant at the end.
 //!
-//! Each storm lasts two seconds, unless `FLOW_STORM_SECONDS` says otherwise.
+//! Each storm lasts two seconds, unless `FLOW_STORM_SECONDS` says otherwise; the one against everything else goes on until
+//! `FLOW_STORM_SETTLEMENTS` settlements were sent.
 
 use std::{
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -14,8 +18,37 @@ use tokio::task::JoinSet;
 use uuid::Uuid;
 
 fn storm_length() -> Duration {
-    let seconds = std::env::var("FLOW_STORM_SECONDS").ok().and_then(|seconds| seconds.parse().ok());
-    Duration::from_secs(seconds.unwrap_or(2))
+    Duration::from_secs(number("FLOW_STORM_SECONDS").unwrap_or(2))
+}
+
+/// What an environment variable says, if it is set.
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok().map(|value| value.parse().unwrap())
+}
+
+/// How much of a storm is still to come, for those who make it.
+struct Storm {
+    until: Instant,
+    settlements_wanted: usize,
+    settlements: AtomicUsize,
+    accepted: AtomicUsize,
+}
+
+impl Storm {
+    fn new(settlements_wanted: usize) -> Arc<Self> {
+        let until = Instant::now() + storm_length();
+        Arc::new(Self { until, settlements_wanted, settlements: AtomicUsize::new(0), accepted: AtomicUsize::new(0) })
+    }
+
+    fn goes_on(&self) -> bool {
+        Instant::now() < self.until || self.settlements.load(Ordering::Relaxed) < self.settlements_wanted
+    }
+
+    fn count(&self, verdicts: &[String]) {
+        self.settlements.fetch_add(verdicts.len(), Ordering::Relaxed);
+        let accepted = verdicts.iter().filter(|verdict| *verdict == "accepted").count();
+        self.accepted.fetch_add(accepted, Ordering::Relaxed);
+    }
 }
 
 /// Numbers that look random and are the same each time for one seed.
@@ -77,12 +110,12 @@ async fn join_all(mut tasks: JoinSet<()>) {
 }
 
 /// A worker that claims under short leases and settles at random, also late, twice and for nothing.
-async fn work(engine: Arc<Engine>, graph: Graph, seed: usize, lease: Duration, until: Instant) {
+async fn work(engine: Arc<Engine>, graph: Graph, seed: usize, lease: Duration, storm: Arc<Storm>) {
     let mut dice = Dice::new(seed);
     let mut worker = engine.worker(&graph).await;
     worker.lease = lease;
     let mut held: Vec<Claim> = Vec::new();
-    while Instant::now() < until {
+    while storm.goes_on() {
         let settlements: Vec<Settle> = (0..dice.roll(12))
             .filter_map(|_| {
                 let at = held.len().checked_sub(1).map(|last| dice.roll(last + 1))?;
@@ -98,6 +131,7 @@ async fn work(engine: Arc<Engine>, graph: Graph, seed: usize, lease: Duration, u
             .collect();
         let reply = worker.exchange(i32::try_from(dice.roll(20)).unwrap(), &settlements).await;
         assert_eq!(reply.state, "ok", "{}", reply.reason);
+        storm.count(&reply.verdicts);
         held.extend(reply.claims);
         if dice.roll(3) == 0 {
             worker.renew(&held).await;
@@ -112,10 +146,10 @@ async fn work(engine: Arc<Engine>, graph: Graph, seed: usize, lease: Duration, u
 }
 
 /// Starts runs, cancels and retries some of them, and prunes what has ended.
-async fn meddle(engine: Arc<Engine>, seed: usize, until: Instant) {
+async fn meddle(engine: Arc<Engine>, seed: usize, storm: Arc<Storm>) {
     let mut dice = Dice::new(seed);
     let mut runs: Vec<Uuid> = Vec::new();
-    while Instant::now() < until {
+    while storm.goes_on() {
         match dice.roll(8) {
             0..=3 => runs.push(engine.start("busy", vec![0; dice.roll(12)]).await),
             4 | 5 if !runs.is_empty() => {
@@ -145,13 +179,14 @@ fn allowed(error: sqlx::Error) {
 async fn claims_against_everything_else_meet_no_deadlock() {
     let graph = busy();
     let engine = engine_with(&graph).await;
-    let until = Instant::now() + storm_length();
+    let storm = Storm::new(number("FLOW_STORM_SETTLEMENTS").unwrap_or(0) as usize);
     let mut tasks = JoinSet::new();
     for seed in 0..8 {
-        tasks.spawn(work(Arc::clone(&engine), graph.clone(), seed, Duration::from_millis(40), until));
-        tasks.spawn(meddle(Arc::clone(&engine), 100 + seed, until));
+        tasks.spawn(work(Arc::clone(&engine), graph.clone(), seed, Duration::from_millis(40), Arc::clone(&storm)));
+        tasks.spawn(meddle(Arc::clone(&engine), 100 + seed, Arc::clone(&storm)));
     }
     join_all(tasks).await;
+    println!("{:?} settlements, {:?} accepted", storm.settlements, storm.accepted);
     assert_calm(&engine).await;
 }
 
@@ -160,15 +195,15 @@ async fn claims_against_everything_else_meet_no_deadlock() {
 async fn eight_workers_settle_over_shared_runs_without_a_deadlock() {
     let graph = busy();
     let engine = engine_with(&graph).await;
-    let until = Instant::now() + storm_length();
+    let storm = Storm::new(0);
     let mut tasks = JoinSet::new();
     for seed in 0..8 {
-        tasks.spawn(work(Arc::clone(&engine), graph.clone(), seed, Duration::from_secs(30), until));
+        tasks.spawn(work(Arc::clone(&engine), graph.clone(), seed, Duration::from_secs(30), Arc::clone(&storm)));
     }
     let starter = Arc::clone(&engine);
     tasks.spawn(async move {
         let live = "select count(*) from flow.run r where r.status = 'started'";
-        while Instant::now() < until {
+        while storm.goes_on() {
             let missing = 50 - starter.value::<i64>(live).await;
             let inputs = vec!["[1, 2, 3, 4, 5, 6, 7, 8]"; usize::try_from(missing.max(0)).unwrap()];
             sqlx::query("select flow.start_runs('busy', $1)").bind(&inputs).execute(starter.pool()).await.unwrap();

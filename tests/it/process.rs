@@ -12,13 +12,13 @@ use flow_tests::{
 };
 
 /// A process of the program `flow_process`; killed when dropped.
-struct Process {
+pub(crate) struct Process {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
 }
 
 impl Process {
-    fn start(args: &[&str]) -> Self {
+    pub(crate) fn start(args: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_flow_process"))
             .args(args)
             .stdout(Stdio::piped())
@@ -42,13 +42,18 @@ impl Process {
     }
 
     /// Reads lines up to one that begins with `start`.
-    fn line_with(&mut self, start: &str) -> String {
+    pub(crate) fn line_with(&mut self, start: &str) -> String {
         loop {
             let line = self.line();
             if line.starts_with(start) {
                 return line;
             }
         }
+    }
+
+    /// Its process id.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Sends a signal by name.

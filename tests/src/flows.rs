@@ -69,3 +69,15 @@ impl Survivor {
         Ok((double.iter().sum(), input.len()))
     }
 }
+
+/// One step that does nothing.
+pub struct Tick;
+
+#[flow(input = u32)]
+impl Tick {
+    /// Passes the number on.
+    #[step]
+    async fn only(&self, input: u32) -> Result<u32, StepError> {
+        Ok(input)
+    }
+}

@@ -1,12 +1,12 @@
 //! A worker or a client in a process of its own. Tests start several, watch what they print, and kill them.
 //!
-//! `flow_process worker URL LEASE_MS` works on `Orders` until SIGTERM, `survivor` likewise on `Survivor`; `flow_process client URL PICK_MS ITEM…` starts one run, waits
-//! for it and prints its output.
+//! `flow_process worker URL LEASE_MS` works on `Orders` until SIGTERM, `survivor` and `tick` likewise on `Survivor` and `Tick`;
+//! `flow_process client URL PICK_MS ITEM…` starts one run, waits for it and prints its output.
 
 use std::{process::ExitCode, time::Duration};
 
 use flow_runtime::prelude::*;
-use flow_tests::flows::{Order, Orders, Survivor};
+use flow_tests::flows::{Order, Orders, Survivor, Tick};
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -21,10 +21,11 @@ async fn main() -> ExitCode {
 
 async fn run(args: Vec<String>) -> anyhow::Result<()> {
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        [flow @ ("worker" | "survivor"), url, lease_ms] => {
+        [flow @ ("worker" | "survivor" | "tick"), url, lease_ms] => {
             let db = Db::new(url)?;
             let worker = match flow {
                 "worker" => Worker::builder(&db).flow(Orders { announce: true }),
+                "tick" => Worker::builder(&db).flow(Tick),
                 _ => Worker::builder(&db).flow(Survivor).concurrency(20),
             };
             let worker = worker
