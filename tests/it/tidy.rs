@@ -12,6 +12,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("flow-macros", &["flow-core"]),
     ("flow-runtime", &["flow-core", "flow-macros"]),
     ("examples", &["flow-runtime"]),
+    ("bench", &["flow-examples", "flow-runtime"]),
     ("tests", &["flow-runtime"]),
     ("ui-tests", &["flow-runtime"]),
 ];
