@@ -68,6 +68,7 @@ create table flow.step (
     run_if jsonb,
     run_unless jsonb,
     when_unmet flow.mode, -- null without a condition
+    starts_at_once boolean not null, -- when its last dependency ends: no condition, here or in the flow, can forbid it
     when_exhausted flow.mode not null,
     queue_id integer not null references flow.queue,
     max_attempts integer not null,
@@ -203,9 +204,7 @@ create type flow.settlement as (
     attempt integer,
     row_id tid,
     message_id bigint,
-    kind flow.step_kind,
     outcome text,
-    output jsonb,
     error text,
     delay_ms bigint
 );
@@ -224,6 +223,18 @@ create type flow.failure as (
     is_retried boolean,
     wait_ms bigint,
     mode flow.mode
+);
+
+-- A step that has just started, with how many tasks it gets, where and when; source is what a map runs over, null in a
+-- single step. An empty map has task_count 0 and is completed already.
+create type flow.started_step as (
+    run_id uuid,
+    step_index integer,
+    flow_id integer,
+    task_count integer,
+    queue_id integer,
+    visible_at timestamptz,
+    source integer
 );
 
 -- A worker with its queue, as the functions that it calls look it up.

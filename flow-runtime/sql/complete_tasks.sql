@@ -1,32 +1,63 @@
--- Complete the tasks among p_items whose outcome is `complete`, remove their messages from queue p_queue, and count them
--- down in their steps. Returns the steps whose last task this was. A single step's output goes into its step state,
--- a map's is gathered there from its tasks when the last one ends. The caller holds the locks of runs and tasks.
+-- Complete the tasks of those settlements that say `complete`, fit their step and are held by worker p_worker: status,
+-- attempt and worker are the fence. Removes their messages and counts them down in their steps. A single step's output
+-- goes into its step state, a map's is gathered there from its tasks when the last one ends.
+-- The arrays hold one entry a settlement; p_among, unless null, says which of them to look at, counted from 1. Returns the
+-- places of those that were completed, and the steps whose last task this was. The caller holds the locks of the runs.
 create or replace function flow.complete_tasks(
-    p_items flow.settlement[], p_queue text, p_now timestamptz,
-    out p_runs uuid[], out p_steps integer[], out p_flows integer[]
+    p_worker bigint, p_queue_id integer, p_queue text, p_among bigint[],
+    p_runs uuid[], p_steps integer[], p_tasks integer[], p_attempts integer[],
+    p_outcomes text[], p_outputs jsonb[], p_errors text[], p_now timestamptz,
+    out p_completed bigint[], out p_ended_runs uuid[], out p_ended_steps integer[], out p_ended_flows integer[]
 ) language plpgsql as $$
 declare
-    v_messages bigint[];
+    v_done record;
 begin
-    p_runs := '{}';
+    p_completed := '{}';
+    p_ended_runs := '{}';
+    p_ended_steps := '{}';
+    p_ended_flows := '{}';
     with ended as (
         update flow.task t
         set status = 'completed', ended_at = p_now, lease_until = null,
-            output = case when i.kind = 'map' then i.output end
-        from unnest(p_items) i
-        where i.outcome = 'complete' and t.ctid = i.row_id
-        returning t.message_id
+            output = case when u.kind = 'map' then u.output end
+        from (
+            select u.ord, u.attempt, u.output, l.row_id, s.kind, s.max_attempts
+            from unnest(p_runs, p_steps, p_tasks, p_attempts, p_outcomes, p_outputs, p_errors) with ordinality
+                 u(run_id, step_index, task_index, attempt, outcome, output, error, ord)
+            cross join lateral (
+                select l.ctid as row_id, l.flow_id from flow.task l
+                where l.run_id = u.run_id and l.step_index = u.step_index and l.task_index = u.task_index offset 0
+            ) l
+            cross join lateral (
+                select s.kind, s.max_attempts, s.feeds_map from flow.step s
+                where s.flow_id = l.flow_id and s.step_index = u.step_index offset 0
+            ) s
+            where u.outcome = 'complete' and u.error is null and (p_among is null or u.ord = any (p_among))
+              and (not s.feeds_map or s.kind = 'map' or jsonb_typeof(u.output) = 'array')
+            offset 0
+        ) u
+        where t.ctid = u.row_id and t.status = 'started' and t.attempt = u.attempt and t.worker_id = p_worker
+          and t.queue_id = p_queue_id
+          -- A task handed over without attempts left has its last one on record, and can only be given up.
+          and (t.attempt < u.max_attempts or not exists (
+              select from flow.attempt_error e
+              where e.run_id = t.run_id and e.step_index = t.step_index and e.task_index = t.task_index
+                and e.attempt = t.attempt))
+        returning u.ord, t.run_id, t.step_index, t.message_id, u.kind,
+                  case when u.kind = 'single' then u.output end as output
     )
-    select array_agg(e.message_id) into v_messages from ended e;
-    if v_messages is null then
+    select array_agg(e.ord) as ords, array_agg(e.run_id) as runs, array_agg(e.step_index) as steps,
+           array_agg(e.kind) as kinds, array_agg(e.output) as outputs, array_agg(e.message_id) as messages
+    into v_done from ended e;
+    if v_done.ords is null then
         return;
     end if;
-    perform flow.queue_remove(p_queue, v_messages);
+    p_completed := v_done.ords;
+    perform flow.queue_remove(p_queue, v_done.messages);
 
     with done as (
-        select i.run_id, i.step_index, i.kind, count(*)::integer as tasks,
-               (array_agg(i.output) filter (where i.kind = 'single'))[1] as output
-        from unnest(p_items) i where i.outcome = 'complete'
+        select i.run_id, i.step_index, i.kind, count(*)::integer as tasks, (array_agg(i.output))[1] as output
+        from unnest(v_done.runs, v_done.steps, v_done.kinds, v_done.outputs) i(run_id, step_index, kind, output)
         group by i.run_id, i.step_index, i.kind
     ), counted as (
         update flow.step_state ss
@@ -50,6 +81,6 @@ begin
     )
     select coalesce(array_agg(c.run_id), '{}'), coalesce(array_agg(c.step_index), '{}'),
            coalesce(array_agg(c.flow_id), '{}')
-    into p_runs, p_steps, p_flows
+    into p_ended_runs, p_ended_steps, p_ended_flows
     from counted c where c.status = 'completed';
 end $$;

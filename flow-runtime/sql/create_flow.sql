@@ -18,7 +18,7 @@ begin
 
     insert into flow.step (
         flow_id, step_index, slug, kind, over_step, needs, after, dependencies, dependents, feeds_map, run_if, run_unless,
-        when_unmet, when_exhausted, queue_id, max_attempts, base_delay_ms, max_delay_ms, timeout_ms, start_delay_ms)
+        when_unmet, starts_at_once, when_exhausted, queue_id, max_attempts, base_delay_ms, max_delay_ms, timeout_ms, start_delay_ms)
     with step as (
         select (s.ord - 1)::integer as step_index, s.step, s.step ->> 'slug' as slug
         from jsonb_array_elements(v_shape -> 'steps') with ordinality s(step, ord)
@@ -41,6 +41,7 @@ begin
            array(select e.step_index from edge e where e.on_step = s.step_index order by 1),
            exists (select from edge e where e.on_step = s.step_index and e.part = 'over'),
            s.step -> 'run_if', s.step -> 'run_unless', (s.step ->> 'when_unmet')::flow.mode,
+           s.step ->> 'when_unmet' is null and not exists (select from step f where f.step ->> 'when_unmet' = 'fail'),
            (s.step ->> 'when_exhausted')::flow.mode,
            (select q.queue_id from flow.list_queues(v_shape) l join flow.queue q on q.name = l.queue
             where l.step_index = s.step_index),

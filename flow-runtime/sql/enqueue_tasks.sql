@@ -1,9 +1,7 @@
 -- Create the tasks and messages of started steps, queue by queue: messages first, then the tasks with their ids.
 -- A map's elements are copied into its tasks here, once. Returns the queues and how many messages each got.
 create or replace function flow.enqueue_tasks(
-    p_runs uuid[], p_steps integer[], p_flows integer[], p_counts integer[], p_step_queues integer[],
-    p_visible_at timestamptz[], p_sources integer[], p_now timestamptz,
-    out p_queues integer[], out p_queued integer[]
+    p_started flow.started_step[], p_now timestamptz, out p_queues integer[], out p_queued integer[]
 ) language plpgsql as $$
 declare
     v_queue record;
@@ -18,10 +16,9 @@ begin
     p_queues := '{}';
     p_queued := '{}';
     for v_queue in
-        select q.queue_id, q.name,
-               exists (select from unnest(p_step_queues, p_sources) s(queue_id, source)
-                       where s.queue_id = q.queue_id and s.source is not null) as has_maps
-        from (select distinct u.queue_id from unnest(p_step_queues) u(queue_id)) u
+        select q.queue_id, q.name, u.has_maps
+        from (select s.queue_id, bool_or(s.source is not null) as has_maps
+              from unnest(p_started) s where s.task_count > 0 group by s.queue_id) u
         cross join lateral (select q.queue_id, q.name from flow.queue q where q.queue_id = u.queue_id offset 0) q
         order by q.queue_id
     loop
@@ -31,19 +28,17 @@ begin
             into v_runs, v_steps, v_flows, v_tasks, v_items, v_visible_at
             from (
                 select s.run_id, s.step_index, s.flow_id, i.task_index, i.item, s.visible_at
-                from unnest(p_runs, p_steps, p_flows, p_step_queues, p_visible_at, p_sources)
-                     with ordinality s(run_id, step_index, flow_id, queue_id, visible_at, source, ord)
+                from unnest(p_started) with ordinality
+                     s(run_id, step_index, flow_id, task_count, queue_id, visible_at, source, ord)
                 cross join lateral flow.step_items(s.run_id, s.source) i
-                where s.queue_id = v_queue.queue_id
+                where s.queue_id = v_queue.queue_id and s.task_count > 0
                 order by s.ord, i.task_index
             ) e;
         else
             select array_agg(s.run_id), array_agg(s.step_index), array_agg(s.flow_id), array_agg(0), null,
                    array_agg(s.visible_at)
             into v_runs, v_steps, v_flows, v_tasks, v_items, v_visible_at
-            from unnest(p_runs, p_steps, p_flows, p_step_queues, p_visible_at)
-                 s(run_id, step_index, flow_id, queue_id, visible_at)
-            where s.queue_id = v_queue.queue_id;
+            from unnest(p_started) s where s.queue_id = v_queue.queue_id and s.task_count > 0;
         end if;
 
         v_ids := flow.queue_send(v_queue.name, v_runs, v_steps, v_tasks, v_visible_at);

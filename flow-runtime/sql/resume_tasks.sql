@@ -38,21 +38,20 @@ begin
         update flow.task t
         set started_at = p_now, lease_until = p_now + p_lease_ms * interval '1 ms'
         from lost l where t.ctid = l.row_id
-        returning t.run_id, t.step_index, t.task_index, t.attempt, t.message_id, l.timeout_ms,
+        returning t.run_id, t.step_index, t.task_index, t.attempt, t.item, t.message_id, l.timeout_ms,
                   exists (select from flow.attempt_error e
                           where e.run_id = t.run_id and e.step_index = t.step_index and e.task_index = t.task_index
                             and e.attempt = t.attempt) as is_exhausted
     )
     select array_agg(r.run_id), array_agg(r.step_index), array_agg(r.task_index), array_agg(r.attempt),
-           array_agg(r.timeout_ms), array_agg(r.is_exhausted), array_agg(r.message_id)
-    into p_runs, p_steps, p_tasks, p_attempts, p_timeouts_ms, p_exhausted, v_messages
+           array_agg(r.item::text), array_agg(r.timeout_ms), array_agg(r.is_exhausted), array_agg(r.message_id)
+    into p_runs, p_steps, p_tasks, p_attempts, p_items, p_timeouts_ms, p_exhausted, v_messages
     from resumed r;
     if p_runs is null then
         return;
     end if;
     perform flow.queue_hide(p_self.queue, v_messages,
                             array_fill(p_now + p_lease_ms * interval '1 ms', array[cardinality(v_messages)]));
-    select v.p_items, v.p_value_runs, v.p_value_steps, v.p_values
-    into p_items, p_value_runs, p_value_steps, p_values
-    from flow.task_values(p_self, p_runs, p_steps, p_tasks) v;
+    select v.p_runs, v.p_steps, v.p_values into p_value_runs, p_value_steps, p_values
+    from flow.shared_values(p_self, p_runs, p_steps) v;
 end $$;

@@ -37,9 +37,11 @@ begin
     perform flow.copy_steps(v_old.run_id, v_new, v_now);
     v_queues := flow.requeue_tasks(v_old.run_id, v_new, v_now);
 
-    select array_agg(ss.run_id) as runs, array_agg(ss.step_index) as steps, array_agg(ss.flow_id) as flows into v_ready
+    select coalesce(array_agg(ss.run_id), '{}') as runs, coalesce(array_agg(ss.step_index), '{}') as steps,
+           coalesce(array_agg(ss.flow_id), '{}') as flows
+    into v_ready
     from flow.step_state ss where ss.run_id = v_new and ss.status = 'created' and ss.remaining_deps = 0;
-    select * into v_advanced from flow.advance_steps(v_ready.runs, v_ready.steps, v_ready.flows, '{}', v_now);
+    select * into v_advanced from flow.advance_steps('{}', v_ready.runs, v_ready.steps, v_ready.flows, '{}', v_now);
     if cardinality(v_advanced.p_failed_runs) > 0 then
         v_ended := v_advanced.p_failed_runs;
         perform flow.fail_unmet_runs(v_advanced.p_failed_runs, v_advanced.p_failed_steps, v_now);

@@ -41,9 +41,10 @@ begin
     select * into v_ready from flow.count_down_dependents(
         array(select e.run_id from unnest(v_runs, v_modes) e(run_id, mode) where e.mode = 'skip'),
         array(select e.step_index from unnest(v_steps, v_modes) e(step_index, mode) where e.mode = 'skip'),
-        array(select e.flow_id from unnest(v_flows, v_modes) e(flow_id, mode) where e.mode = 'skip'));
+        array(select e.flow_id from unnest(v_flows, v_modes) e(flow_id, mode) where e.mode = 'skip'), p_now);
     select * into v_advanced
-    from flow.advance_steps(v_ready.p_ready_runs, v_ready.p_ready_steps, v_ready.p_ready_flows, '{}', p_now);
+    from flow.advance_steps(v_ready.p_started, v_ready.p_ready_runs, v_ready.p_ready_steps, v_ready.p_ready_flows, '{}',
+                            p_now);
     p_ended_steps := p_ended_steps || v_advanced.p_ended;
     p_queues := v_advanced.p_queues;
     p_queued := v_advanced.p_queued;

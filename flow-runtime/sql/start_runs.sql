@@ -18,6 +18,8 @@ declare
     v_bad record;
     v_ids uuid[];
     v_new_ids uuid[];
+    v_elements integer[]; -- of the inputs that are arrays
+    v_new_at timestamptz[];
     v_all_new boolean;
     v_roots record;
     v_advanced record;
@@ -90,9 +92,10 @@ begin
               from unnest(v_ids, v_inputs) with ordinality n(run_id, input, ord) order by n.run_id, n.ord) n
         order by n.run_id
         on conflict (run_id) do nothing
-        returning run_id
+        returning run_id, case when jsonb_typeof(input) = 'array' then jsonb_array_length(input) end as elements
     )
-    select coalesce(array_agg(c.run_id order by c.run_id), '{}') into v_new_ids from created c;
+    select coalesce(array_agg(c.run_id order by c.run_id), '{}'), array_agg(c.elements order by c.run_id)
+    into v_new_ids, v_elements from created c;
     v_all_new := cardinality(v_new_ids) = cardinality(v_ids);
     if not v_all_new then
         select n.run_id, f.slug into v_bad
@@ -109,24 +112,46 @@ begin
         return v_ids;
     end if;
 
-    insert into flow.step_state (run_id, step_index, flow_id, remaining_deps)
-    select n.run_id, s.step_index, s.flow_id, cardinality(s.dependencies)
-    from unnest(v_new_ids) n(run_id)
+    -- Steps without dependencies that no condition can forbid are born started; the others wait.
+    insert into flow.step_state (run_id, step_index, flow_id, remaining_deps, status, task_count, remaining_tasks,
+                                 started_at, ended_at, output)
+    select n.run_id, s.step_index, s.flow_id, cardinality(s.dependencies),
+           case when c.task_count > 0 then 'started' when c.task_count = 0 then 'completed'
+                else 'created' end::flow.step_status,
+           c.task_count, c.task_count, case when c.task_count is not null then v_now end,
+           case when c.task_count = 0 then v_now end, case when c.task_count = 0 then '[]'::jsonb end
+    from unnest(v_new_ids, v_elements) n(run_id, elements)
     cross join lateral (
-        select s.step_index, s.flow_id, s.dependencies from flow.step s
-        where s.flow_id = v_flow.flow_id order by s.step_index offset 0
-    ) s;
+        select s.* from flow.step s where s.flow_id = v_flow.flow_id order by s.step_index offset 0
+    ) s
+    cross join lateral (
+        select case when cardinality(s.dependencies) > 0 or not s.starts_at_once then null
+                    when s.over_step = -1 then n.elements
+                    else 1 end as task_count
+    ) c;
 
-    select array_agg(n.run_id) as runs, array_agg(s.step_index) as steps, array_agg(v_flow.flow_id) as flows,
-           array_agg(n.start_at) as start_at
+    if cardinality(p_start_at) > 0 then
+        select array_agg(n.start_at order by n.run_id) into v_new_at
+        from (select distinct on (i.run_id) i.run_id, i.start_at
+              from unnest(v_ids, p_start_at) with ordinality i(run_id, start_at, ord)
+              where v_all_new or i.run_id = any (v_new_ids) order by i.run_id, i.ord) n;
+    end if;
+    select coalesce(array_agg(row(n.run_id, s.step_index, v_flow.flow_id,
+                                  case when s.over_step = -1 then n.elements else 1 end, s.queue_id,
+                                  greatest(n.start_at, v_now) + s.start_delay_ms * interval '1 ms',
+                                  s.over_step)::flow.started_step) filter (where s.starts_at_once), '{}') as started,
+           coalesce(array_agg(n.run_id) filter (where not s.starts_at_once), '{}') as runs,
+           coalesce(array_agg(s.step_index) filter (where not s.starts_at_once), '{}') as steps,
+           coalesce(array_agg(v_flow.flow_id) filter (where not s.starts_at_once), '{}') as flows,
+           coalesce(array_agg(n.start_at) filter (where not s.starts_at_once), '{}') as start_at
     into v_roots
-    from (select distinct on (i.run_id) i.run_id, i.start_at
-          from unnest(v_ids, p_start_at) with ordinality i(run_id, start_at, ord)
-          where v_all_new or i.run_id = any (v_new_ids) order by i.run_id, i.ord) n
-    cross join (select s.step_index from flow.step s
-                where s.flow_id = v_flow.flow_id and cardinality(s.dependencies) = 0 order by s.step_index) s;
+    from unnest(v_new_ids, v_elements, v_new_at) n(run_id, elements, start_at)
+    cross join lateral (
+        select s.* from flow.step s
+        where s.flow_id = v_flow.flow_id and cardinality(s.dependencies) = 0 order by s.step_index offset 0
+    ) s;
     select * into v_advanced
-    from flow.advance_steps(v_roots.runs, v_roots.steps, v_roots.flows, v_roots.start_at, v_now);
+    from flow.advance_steps(v_roots.started, v_roots.runs, v_roots.steps, v_roots.flows, v_roots.start_at, v_now);
     if cardinality(v_advanced.p_failed_runs) > 0 then
         v_ended := v_advanced.p_failed_runs;
         v_workers := flow.fail_unmet_runs(v_advanced.p_failed_runs, v_advanced.p_failed_steps, v_now);

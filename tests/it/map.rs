@@ -218,8 +218,7 @@ async fn an_empty_map_is_completed_without_having_been_started() {
     assert_eq!((&map["status"], &map["task_count"], &map["output"]), (&json!("completed"), &json!(0), &json!([])));
     assert!(map["started_at"].is_string());
     assert_eq!(map["started_at"], map["ended_at"]);
-    // Once when its dependency was counted down, once when it was completed.
-    assert_eq!(engine.words("select status from seen").await, "created completed");
+    assert_eq!(engine.words("select status from seen").await, "completed");
     engine.check().await;
 }
 

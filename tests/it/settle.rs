@@ -90,12 +90,13 @@ async fn a_second_settlement_of_one_attempt_is_already_settled() {
     let claims = worker.claim(2).await;
     let (a, b) = (&claims[0], &claims[1]);
     // In one batch, then in later calls, whichever comes second.
-    assert_eq!(worker.settle(&[a.complete(1), a.fail("late")]).await, ["accepted", "already_settled"]);
+    let batch = [a.complete(1), a.fail("late"), a.complete(3)];
+    assert_eq!(worker.settle(&batch).await, ["accepted", "already_settled", "already_settled"]);
     assert_eq!(worker.settle(&[a.fail("later"), a.complete(2)]).await, ["already_settled", "already_settled"]);
     assert_eq!(engine.step(run, "a").await["output"], json!(1));
 
     // A failure that queued the task again leaves its receipt in the history.
-    assert_eq!(worker.settle(&[b.fail("first")]).await, ["accepted"]);
+    assert_eq!(worker.settle(&[b.fail("first"), b.complete(1)]).await, ["accepted", "already_settled"]);
     assert_eq!(worker.settle(&[b.complete(2)]).await, ["already_settled"]);
     assert_eq!(engine.words("select e.error from flow.attempt_error e").await, "first");
     let second = worker.claim_one().await;
