@@ -5,12 +5,16 @@
 
 use std::{
     fs,
+    io::Read,
     path::{Path, PathBuf},
     process::{Command, ExitCode, Stdio},
 };
 
 use anyhow::{Context, ensure};
 use serde::Deserialize;
+
+/// How many seconds the tests of one fault get, the build included: some faults make a test wait for ever.
+const TIME_LIMIT: &str = "240";
 
 #[derive(Deserialize)]
 struct Faults {
@@ -78,20 +82,25 @@ fn copy_project(root: &Path, copy: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The first test that fails, if one does. A fault that does not compile or does not migrate is caught by that.
+/// The first test that fails or hangs, if one does. A fault that does not compile or does not migrate is caught by that.
 fn catch(copy: &Path, filters: &[String]) -> anyhow::Result<Option<String>> {
-    let ended = Command::new("cargo")
-        .args(["test", "-p", "flow-tests", "--test", "it", "--"])
+    let mut tests = Command::new("timeout")
+        .args(["--kill-after=5", TIME_LIMIT, "cargo", "test", "-p", "flow-tests", "--test", "it", "--"])
         .args(filters)
         .current_dir(copy)
         .env("CARGO_TARGET_DIR", copy.parent().context("the copy lies in a folder")?.join("target"))
         .env("RUST_BACKTRACE", "0")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
         .stderr(Stdio::null())
-        .output()?;
-    if ended.status.success() {
+        .spawn()?;
+    let mut log = String::new();
+    tests.stdout.take().context("the output is piped")?.read_to_string(&mut log)?;
+    if tests.wait()?.success() {
         return Ok(None);
     }
-    let log = String::from_utf8_lossy(&ended.stdout);
-    let failed = log.lines().find_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... FAILED"));
-    Ok(Some(failed.unwrap_or("the build").to_owned()))
+    let named = |ending: &str| log.lines().find_map(|line| line.strip_prefix("test ")?.strip_suffix(ending));
+    let caught = named(" ... FAILED").map(str::to_owned);
+    let hung = named(" has been running for over 60 seconds").map(|test| format!("{test} (hangs)"));
+    Ok(Some(caught.or(hung).unwrap_or_else(|| "the build".to_owned())))
 }
