@@ -1,6 +1,10 @@
-//! More workers, and more runs: what eight workers gain, and that a worker's memory does not grow with what it has done.
+//! Real workers on more work: what eight of them gain, what a task costs in a large map, what a step costs Postgres, how long
+//! an idle system takes, and that a worker's memory does not grow with what it has done.
 
-use std::{convert::Infallible, time::Instant};
+use std::{
+    convert::Infallible,
+    time::{Duration, Instant},
+};
 
 use flow_runtime::prelude::*;
 use flow_tests::{
@@ -66,6 +70,121 @@ async fn eight_against_one(inputs: &[Vec<u32>], limit: f64) {
 async fn eight_workers_are_not_in_each_others_way() {
     eight_against_one(&[(0..10_000).collect()], 1.6).await;
     eight_against_one(&vec![(0..50).collect(); 200], 1.0).await;
+}
+
+// B2
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_task_of_a_large_map_costs_what_one_of_a_small_map_does() {
+    let (small, large): (Vec<u32>, Vec<u32>) = ((0..1_000).collect(), (0..100_000).collect());
+    let mut seen = Vec::new();
+    for _ in 0..4 {
+        let mut smalls = Vec::new();
+        for _ in 0..5 {
+            smalls.push(seconds(1, &[small.clone()]).await);
+        }
+        smalls.sort_by(f64::total_cmp);
+        let ratio = seconds(1, &[large.clone()]).await / 100.0 / smalls[2];
+        println!("a task of a map of 100,000 against one of 1,000: {ratio:.2} (limit 1.3)");
+        if ratio <= 1.3 {
+            return;
+        }
+        seen.push(ratio);
+    }
+    panic!("a task of a map of 100,000 took {seen:.2?} times one of 1,000; the limit is 1.3");
+}
+
+/// Three steps in a row.
+struct Row;
+
+#[flow(input = u32)]
+impl Row {
+    #[step]
+    async fn one(&self, input: u32) -> Result<u32, Infallible> {
+        Ok(input)
+    }
+
+    #[step]
+    async fn two(&self, one: u32) -> Result<u32, Infallible> {
+        Ok(one)
+    }
+
+    #[step]
+    async fn three(&self, two: u32) -> Result<u32, Infallible> {
+        Ok(two)
+    }
+}
+
+/// The CPU time that the server's processes for this database have used, in ticks of the kernel's clock.
+#[cfg(target_os = "linux")]
+async fn backend_ticks(db: &TestDb) -> f64 {
+    let backends: Vec<i32> =
+        sqlx::query_scalar("select a.pid from pg_stat_activity a where a.datname = current_database()")
+            .fetch_all(db.pool())
+            .await
+            .unwrap();
+    let ticks = |backend: &i32| {
+        let stat = std::fs::read_to_string(format!("/proc/{backend}/stat")).ok()?;
+        let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+        Some(fields[11].parse::<f64>().ok()? + fields[12].parse::<f64>().ok()?)
+    };
+    backends.iter().filter_map(ticks).sum()
+}
+
+// B10
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_step_costs_postgres_a_few_times_what_its_message_alone_does() {
+    const MESSAGES: u32 = 20_000;
+    const RUNS: u32 = 5_000;
+    let test_db = TestDb::with_connections(1).await;
+    let began = backend_ticks(&test_db).await;
+    sqlx::query("select pgmq.create('floor')").execute(test_db.pool()).await.unwrap();
+    for _ in 0..MESSAGES / 100 {
+        let cycle = "with sent as materialized (select pgmq.send_batch('floor', array_fill('1'::jsonb, array[100])))
+                     select count(*) from sent";
+        sqlx::query(cycle).execute(test_db.pool()).await.unwrap();
+        let read = "select array_agg(m.msg_id) from pgmq.read('floor', 30, 100) m";
+        let read: Vec<i64> = sqlx::query_scalar(read).fetch_one(test_db.pool()).await.unwrap();
+        sqlx::query("select pgmq.delete('floor', $1)").bind(read).execute(test_db.pool()).await.unwrap();
+    }
+    let message = (backend_ticks(&test_db).await - began) / f64::from(MESSAGES);
+
+    let db = Db::new(test_db.url()).unwrap();
+    let worker = Worker::builder(&db).flow(Row).build().unwrap().start().await.unwrap();
+    let client = Client::new(&db);
+    let began = backend_ticks(&test_db).await;
+    let runs = client.start_many::<Row>(&(0..RUNS).collect::<Vec<_>>()).await.unwrap();
+    eventually("the runs have ended", async || {
+        let left = "select count(*) from flow.run r where r.status = 'started'";
+        sqlx::query_scalar::<_, i64>(left).fetch_one(test_db.pool()).await.unwrap() == 0
+    })
+    .await;
+    let step = (backend_ticks(&test_db).await - began) / f64::from(3 * RUNS);
+    drop(runs);
+    worker.shutdown().await.unwrap();
+    println!("Postgres CPU of a step against that of a message alone: {:.2} (limit 6)", step / message);
+    assert!(step <= 6.0 * message, "a step took {:.2} times what a message alone does; the limit is 6", step / message);
+}
+
+// B11
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_idle_system_runs_three_steps_at_once() {
+    let test_db = TestDb::new().await;
+    let db = Db::new(test_db.url()).unwrap();
+    let far = Duration::from_secs(600);
+    let worker = Worker::builder(&db).flow(Row).poll_interval(far).lease(far).build().unwrap().start().await.unwrap();
+    let client = Client::new(&db);
+    let mut times = Vec::new();
+    for n in 0..51 {
+        let began_at = Instant::now();
+        assert_eq!(client.start::<Row>(&n).await.unwrap().wait().await.unwrap().three, n);
+        times.push(began_at.elapsed());
+    }
+    times.sort();
+    worker.shutdown().await.unwrap();
+    println!("three steps on an idle system: {:.1?} at the median", times[25]);
+    // Twenty times what a quiet machine must reach.
+    assert!(times[25] < Duration::from_millis(200), "{:.1?} at the median", times[25]);
 }
 
 /// What a process keeps in memory, in kB.
