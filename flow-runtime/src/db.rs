@@ -57,7 +57,7 @@ impl Db {
     }
 
     /// Whether somebody else migrates this database. A worker of a managed database runs no DDL for the schema; it
-    /// checks that the schema speaks its interface. Default: false.
+    /// checks at its start that the schema is [ready](Db::ready). Default: false.
     #[must_use]
     pub fn managed(self, is_managed: bool) -> Self {
         let Inner { pool, is_own_pool, hub, .. } = &*self.inner;
@@ -75,15 +75,15 @@ impl Db {
         migrate::migrate(&self.inner.pool).await
     }
 
-    /// Waits until the database answers and its schema speaks this program's interface; at most `limit`, 5 s when none
-    /// is given.
+    /// Waits until the database answers, and checks that its schema speaks this program's interface and has every table,
+    /// column and function the program uses; takes at most `limit`, 5 s when none is given. Needs no right to make anything.
     ///
     /// # Errors
     /// What stood in the way last. A failed try is not remembered: the same `Db` is ready once the cause is gone.
     pub async fn ready(&self, limit: Option<Duration>) -> Result<(), MigrateError> {
         let check = async {
             let mut connection = self.connect().await?;
-            migrate::check_interface(&mut connection).await
+            migrate::check_schema(&mut connection).await
         };
         match tokio::time::timeout(limit.unwrap_or(CONNECT_TIMEOUT), check).await {
             Ok(checked) => checked,
