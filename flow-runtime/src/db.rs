@@ -9,6 +9,7 @@ use sqlx::{
 
 use crate::{
     error::{DbError, MigrateError},
+    lookout::Lookout,
     migrate,
     notify::Hub,
 };
@@ -27,6 +28,7 @@ struct Inner {
     is_own_pool: bool,
     is_managed: bool,
     hub: Arc<Hub>,
+    lookout: Arc<Lookout>,
 }
 
 impl Db {
@@ -53,15 +55,16 @@ impl Db {
 
     fn with_pool(pool: PgPool, is_own_pool: bool) -> Self {
         let hub = Hub::new(pool.clone());
-        Self { inner: Arc::new(Inner { pool, is_own_pool, is_managed: false, hub }) }
+        Self { inner: Arc::new(Inner { pool, is_own_pool, is_managed: false, hub, lookout: Arc::default() }) }
     }
 
     /// Whether somebody else migrates this database. A worker of a managed database runs no DDL for the schema; it
     /// checks at its start that the schema is [ready](Db::ready). Default: false.
     #[must_use]
     pub fn managed(self, is_managed: bool) -> Self {
-        let Inner { pool, is_own_pool, hub, .. } = &*self.inner;
-        let inner = Inner { pool: pool.clone(), is_own_pool: *is_own_pool, is_managed, hub: Arc::clone(hub) };
+        let Inner { pool, is_own_pool, hub, lookout, .. } = &*self.inner;
+        let (pool, hub, lookout) = (pool.clone(), Arc::clone(hub), Arc::clone(lookout));
+        let inner = Inner { pool, is_own_pool: *is_own_pool, is_managed, hub, lookout };
         Self { inner: Arc::new(inner) }
     }
 
@@ -121,6 +124,10 @@ impl Db {
 
     pub(crate) fn hub(&self) -> &Arc<Hub> {
         &self.inner.hub
+    }
+
+    pub(crate) fn lookout(&self) -> &Lookout {
+        &self.inner.lookout
     }
 
     pub(crate) fn is_managed(&self) -> bool {

@@ -102,6 +102,7 @@ const FUNCTIONS: &[(&str, &str)] = sql_files![
     "task_values",
     "test_conditions",
     "undeprecate",
+    "unserved_queues",
     "update_contract",
     "update_options",
     "uuid_v7",

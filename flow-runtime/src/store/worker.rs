@@ -39,3 +39,8 @@ pub(crate) async fn stop_worker(connection: &mut PgConnection, worker_id: i64) -
     sqlx::query("select flow.stop_worker($1)").bind(worker_id).execute(connection).await?;
     Ok(())
 }
+
+/// The queues of the flow that have work and no worker.
+pub(crate) async fn unserved_queues(connection: &mut PgConnection, slug: &str) -> Result<Vec<String>, DbError> {
+    Ok(sqlx::query_scalar("select flow.unserved_queues($1)").bind(slug).fetch_one(connection).await?)
+}
