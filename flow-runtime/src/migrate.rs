@@ -75,6 +75,7 @@ const FUNCTIONS: &[(&str, &str)] = sql_files![
     "read_message",
     "read_outputs",
     "refuse_batch",
+    "refuse_disabled",
     "refuse_queue_change",
     "register_worker",
     "release_tasks",

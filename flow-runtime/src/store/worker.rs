@@ -18,6 +18,12 @@ pub(crate) struct NewWorker<'a> {
     pub(crate) input_steps: &'a [i32],
 }
 
+/// Refuses a worker name that is disabled.
+pub(crate) async fn refuse_disabled(connection: &mut PgConnection, name: &str) -> Result<(), DeployError> {
+    sqlx::query("select flow.refuse_disabled($1)").bind(name).execute(connection).await?;
+    Ok(())
+}
+
 /// The worker's id and its queue's.
 pub(crate) async fn register_worker(
     connection: &mut PgConnection,
