@@ -100,7 +100,7 @@ async fn a_frozen_workers_result_is_refused() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_steps_tasks_wait_for_the_process_that_serves_it() {
     let db = TestDb::new().await;
-    let mut doubling = start(&["step", db.url(), "double"]);
+    let mut doubling = start(&["step", db.url(), "30000", "double"]);
     deployed(&db).await;
     let client = Client::connect(db.url()).await.unwrap();
     let run = client.start::<Relay>(&vec![1, 2, 3]).await.unwrap();
@@ -113,7 +113,7 @@ async fn a_steps_tasks_wait_for_the_process_that_serves_it() {
     .await;
     assert_eq!(run.status().await.unwrap().steps_done, 1);
 
-    let mut adding = start(&["step", db.url(), "add"]);
+    let mut adding = start(&["step", db.url(), "30000", "add"]);
     assert_eq!(run.wait().await.unwrap().add, 12);
     for process in [&mut doubling, &mut adding] {
         process.signal("TERM");
@@ -123,4 +123,25 @@ async fn a_steps_tasks_wait_for_the_process_that_serves_it() {
     doubled.sort();
     assert_eq!(doubled, ["doubling 1", "doubling 2", "doubling 3"]);
     assert_eq!(adding.rest(), ["adding 3"]);
+}
+
+// L4
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_pools_tasks_wait_for_its_next_process() {
+    let db = TestDb::new().await;
+    let args = |step| ["step", db.url(), "1000", step];
+    let _adding = start(&args("add"));
+    deployed(&db).await;
+    let mut dying = Process::start_with(env!("CARGO_BIN_EXE_flow_process"), &args("double"), "handling:2:kill");
+    let client = Client::connect(db.url()).await.unwrap();
+    let run = client.start::<Relay>(&vec![1, 2, 3]).await.unwrap();
+    assert!(!dying.ended().await.0);
+    assert_eq!(run.status().await.unwrap().steps_done, 0);
+
+    let mut next = start(&args("double"));
+    assert_eq!(run.wait().await.unwrap().add, 12);
+    let most = "select max(t.attempt) from flow.task t";
+    assert_eq!(sqlx::query_scalar::<_, i32>(most).fetch_one(db.pool()).await.unwrap(), 2);
+    next.signal("TERM");
+    assert!(next.ended().await.0);
 }

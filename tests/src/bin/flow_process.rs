@@ -1,7 +1,7 @@
 //! A worker or a client in a process of its own. Tests start several, watch what they print, and kill them.
 //!
 //! `flow_process worker URL LEASE_MS` works on `Orders` until SIGTERM, `survivor` likewise on `Survivor`; `flow_process step
-//! URL STEP` serves one step of `Relay`; `flow_process client URL PICK_MS ITEM…` starts one run, waits for it and prints its
+//! URL LEASE_MS STEP` serves one step of `Relay`; `flow_process client URL PICK_MS ITEM…` starts one run, waits for it and prints its
 //! output.
 
 use std::{process::ExitCode, time::Duration};
@@ -35,12 +35,14 @@ async fn run(args: Vec<String>) -> anyhow::Result<()> {
             println!("starting");
             Ok(worker.run().await?)
         }
-        ["step", url, step] => {
+        ["step", url, lease_ms, step] => {
             let step = match step {
                 "double" => RelayStep::Double,
                 _ => RelayStep::Add,
             };
-            Ok(Worker::builder(&Db::new(url)?).step(RelayQueues::new(Relay), step).build()?.run().await?)
+            let lease = Duration::from_millis(lease_ms.parse()?);
+            let worker = Worker::builder(&Db::new(url)?).step(RelayQueues::new(Relay), step).lease(lease);
+            Ok(worker.poll_interval(Duration::from_millis(200)).build()?.run().await?)
         }
         ["client", url, pick_ms, ref items @ ..] => {
             let client = Client::connect(url).await?;
@@ -50,6 +52,6 @@ async fn run(args: Vec<String>) -> anyhow::Result<()> {
             println!("{}", run.wait().await?.ship);
             Ok(())
         }
-        _ => anyhow::bail!("say what to be: worker URL LEASE_MS, step URL STEP, or client URL PICK_MS ITEM…"),
+        _ => anyhow::bail!("say what to be: worker URL LEASE_MS, step URL LEASE_MS STEP, or client URL PICK_MS ITEM…"),
     }
 }

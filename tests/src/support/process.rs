@@ -19,7 +19,18 @@ impl Process {
     /// # Panics
     /// When it cannot be started.
     pub fn start(program: &str, args: &[&str]) -> Self {
+        Self::start_with(program, args, "")
+    }
+
+    /// Starts a program that meets a fault on purpose; see `FLOW_FAULT` in docs/testing.md.
+    ///
+    /// # Panics
+    /// As [`Process::start`].
+    pub fn start_with(program: &str, args: &[&str], fault: &str) -> Self {
         let mut command = Command::new(program);
+        if !fault.is_empty() {
+            command.env("FLOW_FAULT", fault);
+        }
         let mut child = command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         Self { child, lines }
