@@ -77,7 +77,8 @@ create table flow.step (
     timeout_ms bigint not null,
     start_delay_ms bigint not null,
     primary key (flow_id, step_index),
-    constraint step_slug_once unique (flow_id, slug),
+    -- Not (flow_id, slug): the planner would take that index for look-ups by flow and step, and walk the whole flow.
+    constraint step_slug_once unique (slug, flow_id),
     constraint step_map_has_a_source check ((kind = 'map') = (over_step is not null)),
     constraint step_unmet_only_with_a_condition
         check ((when_unmet is not null) = (run_if is not null or run_unless is not null))

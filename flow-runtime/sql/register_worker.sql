@@ -9,7 +9,6 @@ create or replace function flow.register_worker(
 declare
     v_flow record;
     v_oldest integer;
-    v_disabled record;
 begin
     select (s.value)::integer into v_oldest from flow.setting s where s.name = 'oldest_interface';
     if p_interface < v_oldest then
@@ -17,13 +16,7 @@ begin
             p_interface, v_oldest using errcode = 'WF013';
     end if;
     perform flow.lock_slug(p_slug);
-    select n.disabled_at, n.disabled_by, n.disabled_why into v_disabled
-    from flow.worker_name n where n.name = p_name and n.disabled_at is not null;
-    if found then
-        raise exception 'worker "%" is disabled since % by %: %; call flow.enable_worker(''%'') to let it start',
-            p_name, v_disabled.disabled_at, v_disabled.disabled_by, v_disabled.disabled_why, p_name
-            using errcode = 'WF010';
-    end if;
+    perform flow.refuse_disabled(p_name);
     select f.flow_id, f.shape, f.deprecated_at into v_flow from flow.flow f where f.slug = p_slug;
     if not found then
         raise exception 'no flow "%" is deployed; deploy it first', p_slug using errcode = 'WF001';

@@ -9,6 +9,7 @@ use sqlx::{
 
 use crate::{
     error::{DbError, MigrateError},
+    lookout::Lookout,
     migrate,
     notify::Hub,
 };
@@ -27,6 +28,7 @@ struct Inner {
     is_own_pool: bool,
     is_managed: bool,
     hub: Arc<Hub>,
+    lookout: Arc<Lookout>,
 }
 
 impl Db {
@@ -53,15 +55,16 @@ impl Db {
 
     fn with_pool(pool: PgPool, is_own_pool: bool) -> Self {
         let hub = Hub::new(pool.clone());
-        Self { inner: Arc::new(Inner { pool, is_own_pool, is_managed: false, hub }) }
+        Self { inner: Arc::new(Inner { pool, is_own_pool, is_managed: false, hub, lookout: Arc::default() }) }
     }
 
     /// Whether somebody else migrates this database. A worker of a managed database runs no DDL for the schema; it
-    /// checks that the schema speaks its interface. Default: false.
+    /// checks at its start that the schema is [ready](Db::ready). Default: false.
     #[must_use]
     pub fn managed(self, is_managed: bool) -> Self {
-        let Inner { pool, is_own_pool, hub, .. } = &*self.inner;
-        let inner = Inner { pool: pool.clone(), is_own_pool: *is_own_pool, is_managed, hub: Arc::clone(hub) };
+        let Inner { pool, is_own_pool, hub, lookout, .. } = &*self.inner;
+        let (pool, hub, lookout) = (pool.clone(), Arc::clone(hub), Arc::clone(lookout));
+        let inner = Inner { pool, is_own_pool: *is_own_pool, is_managed, hub, lookout };
         Self { inner: Arc::new(inner) }
     }
 
@@ -75,15 +78,15 @@ impl Db {
         migrate::migrate(&self.inner.pool).await
     }
 
-    /// Waits until the database answers and its schema speaks this program's interface; at most `limit`, 5 s when none
-    /// is given.
+    /// Waits until the database answers, and checks that its schema speaks this program's interface and has every table,
+    /// column and function the program uses; takes at most `limit`, 5 s when none is given. Needs no right to make anything.
     ///
     /// # Errors
     /// What stood in the way last. A failed try is not remembered: the same `Db` is ready once the cause is gone.
     pub async fn ready(&self, limit: Option<Duration>) -> Result<(), MigrateError> {
         let check = async {
             let mut connection = self.connect().await?;
-            migrate::check_interface(&mut connection).await
+            migrate::check_schema(&mut connection).await
         };
         match tokio::time::timeout(limit.unwrap_or(CONNECT_TIMEOUT), check).await {
             Ok(checked) => checked,
@@ -121,6 +124,10 @@ impl Db {
 
     pub(crate) fn hub(&self) -> &Arc<Hub> {
         &self.inner.hub
+    }
+
+    pub(crate) fn lookout(&self) -> &Lookout {
+        &self.inner.lookout
     }
 
     pub(crate) fn is_managed(&self) -> bool {

@@ -137,6 +137,15 @@ pub enum MigrateError {
         /// The migration's number.
         version: i32,
     },
+    /// The schema lacks what this program uses.
+    #[error(
+        "the database lacks {}; let `Db::migrate` of this program's version run there, or restore what was dropped",
+        .missing.join(", ")
+    )]
+    Incomplete {
+        /// Every missing table, view, type, column and function, one text each.
+        missing: Vec<String>,
+    },
     /// The extension is too old for the engine.
     #[error("the extension pgmq {version} is too old; update it to 1.11 or newer with `alter extension pgmq update`")]
     OldPgmq {

@@ -18,6 +18,7 @@ pub mod embedded;
 pub mod error;
 mod fault;
 mod handlers;
+mod lookout;
 mod migrate;
 mod notify;
 mod registry;

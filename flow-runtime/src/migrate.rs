@@ -1,9 +1,14 @@
 //! Brings a database to this program's schema: PGMQ, numbered migrations, and SQL functions by checksum.
 
+mod check;
+
 use sha2::{Digest, Sha256};
-use sqlx::{Connection, PgConnection, PgPool, Row, postgres::PgPoolOptions};
+use sqlx::{Connection, PgConnection, PgPool, postgres::PgPoolOptions};
 
 use crate::error::{DbError, MigrateError};
+
+use check::check_interface;
+pub(crate) use check::check_schema;
 
 /// The number of the SQL interface this program speaks.
 pub(crate) const INTERFACE: i32 = 1;
@@ -73,6 +78,7 @@ const FUNCTIONS: &[(&str, &str)] = sql_files![
     "read_message",
     "read_outputs",
     "refuse_batch",
+    "refuse_disabled",
     "refuse_queue_change",
     "register_worker",
     "release_tasks",
@@ -100,6 +106,7 @@ const FUNCTIONS: &[(&str, &str)] = sql_files![
     "stop_worker",
     "test_conditions",
     "undeprecate",
+    "unserved_queues",
     "update_contract",
     "update_options",
     "uuid_v7",
@@ -185,19 +192,6 @@ async fn stored_version(connection: &mut PgConnection) -> Result<i32, DbError> {
 
 async fn stored_checksums(connection: &mut PgConnection) -> Result<Vec<(String, String)>, DbError> {
     Ok(sqlx::query_as("select f.name, f.checksum from flow.sql_function f").fetch_all(connection).await?)
-}
-
-/// Refuses a database whose oldest supported interface is newer than this program's.
-pub(crate) async fn check_interface(connection: &mut PgConnection) -> Result<(), MigrateError> {
-    let row = sqlx::query(
-        "select (select (s.value)::integer from flow.setting s where s.name = 'interface') as newest,
-                (select (s.value)::integer from flow.setting s where s.name = 'oldest_interface') as oldest",
-    )
-    .fetch_one(connection)
-    .await
-    .map_err(DbError::from)?;
-    let (newest, oldest): (i32, i32) = (row.get("newest"), row.get("oldest"));
-    if INTERFACE < oldest { Err(MigrateError::TooNew { ours: INTERFACE, oldest, newest }) } else { Ok(()) }
 }
 
 /// Applies what is missing: migrations by number, then each function whose checksum differs.

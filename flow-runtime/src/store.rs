@@ -12,4 +12,4 @@ pub(crate) use run::{NewRuns, RunRow, StepRow, cancel_run, ended_runs, get_run, 
 pub(crate) use task::{
     Claimed, Exchange, Exchanged, Outcome, Settlement, TaskId, Verdict, exchange, release_tasks, renew_leases,
 };
-pub(crate) use worker::{NewWorker, register_worker, stop_worker};
+pub(crate) use worker::{NewWorker, refuse_disabled, register_worker, stop_worker, unserved_queues};

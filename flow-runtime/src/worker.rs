@@ -75,6 +75,11 @@ impl Worker {
         self.flow.slug()
     }
 
+    /// The name under which it can be disabled; `build` has set it.
+    fn name(&self) -> &str {
+        self.config.name.as_deref().unwrap_or("worker")
+    }
+
     /// Whether `other` runs another flow under this one's slug.
     pub(crate) fn is_other_flow_with_slug_of(&self, other: &Self) -> bool {
         self.slug().eq_ignore_ascii_case(other.slug()) && self.flow.definition.shape != other.flow.definition.shape

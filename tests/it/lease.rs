@@ -150,6 +150,8 @@ async fn a_released_task_without_attempts_left_is_handed_over_again() {
     let last = engine.worker(&graph).await;
     let claim = last.claim_one().await;
     assert_eq!((claim.attempt, claim.is_exhausted), (1, true));
+    // Its last attempt is on record, so it can only be given up.
+    assert_eq!(last.settle(&[claim.complete(1)]).await, ["lost"]);
     last.accept(claim.ended("lease_expired", Some("lease over"))).await;
     assert_eq!(engine.tasks(run).await, "a.0=failed/1");
     engine.check().await;

@@ -20,6 +20,7 @@ mod migrate;
 mod model;
 mod process;
 mod queue;
+mod rollout;
 mod scale;
 mod settle;
 mod start;

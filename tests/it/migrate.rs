@@ -143,6 +143,169 @@ async fn a_managed_worker_needs_no_right_to_make_anything() {
     sqlx::raw_sql(sqlx::AssertSqlSafe(clean)).execute(test.pool()).await.unwrap();
 }
 
+/// What the check expects of a database, in the repository; written anew with `FLOW_WRITE_OBJECTS=1`.
+const OBJECTS: &str = include_str!("../../flow-runtime/src/migrate/objects.txt");
+
+/// Runs a change that a test makes to the schema.
+async fn change(test: &TestDb, sql: String) {
+    sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(test.pool()).await.unwrap();
+}
+
+/// What the check of a managed database finds missing.
+async fn missing(db: &Db) -> Vec<String> {
+    match db.ready(None).await {
+        Ok(()) => Vec::new(),
+        Err(MigrateError::Incomplete { missing }) => missing,
+        Err(error) => panic!("{error:?}"),
+    }
+}
+
+/// Changes the schema, sees that the check misses `object` and nothing else, and changes it back.
+async fn check_missed(test: &TestDb, db: &Db, object: &str, away: String, back: String) {
+    change(test, away).await;
+    assert_eq!(missing(db).await, [object]);
+    change(test, back).await;
+}
+
+fn objects(kind: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    OBJECTS.lines().filter_map(move |line| Some((line, line.strip_prefix(kind)?.strip_prefix(' ')?)))
+}
+
+#[tokio::test]
+async fn the_check_expects_what_a_migration_makes() {
+    let test = TestDb::new().await;
+    let list = include_str!("../../flow-runtime/src/migrate/objects.sql");
+    let mut made: Vec<String> = sqlx::query_scalar(list).fetch_all(test.pool()).await.unwrap();
+    made.sort();
+    let made = made.join("\n") + "\n";
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../flow-runtime/src/migrate/objects.txt");
+    if std::env::var_os("FLOW_WRITE_OBJECTS").is_some() {
+        std::fs::write(path, &made).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(path).unwrap(), made, "set FLOW_WRITE_OBJECTS=1 to write it anew");
+
+    // Every call into PGMQ is among them.
+    let functions = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../flow-runtime/sql")).unwrap();
+    for path in functions.map(|entry| entry.unwrap().path()) {
+        let text = std::fs::read_to_string(&path).unwrap();
+        for called in text.split("pgmq.").skip(1).filter_map(|rest| rest.split_once('(')).map(|(name, _)| name) {
+            if called.chars().all(|c| c.is_ascii_lowercase() || c == '_') {
+                let is_expected = made.contains(&format!("function pgmq.{called}(text)\n"));
+                assert!(is_expected, "{} calls pgmq.{called}", path.display());
+            }
+        }
+    }
+}
+
+// P23
+#[tokio::test]
+async fn a_managed_database_without_a_table_is_refused() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap().managed(true);
+    assert_eq!(missing(&db).await, [""; 0]);
+    for (object, table) in objects("table") {
+        let (schema, name) = table.split_once('.').unwrap();
+        let away = format!("alter table {table} rename to gone");
+        let back = format!("alter table {schema}.gone rename to {name}");
+        check_missed(&test, &db, object, away, back).await;
+    }
+    change(&test, "drop table flow.attempt_error cascade".to_owned()).await;
+    let worker = Worker::builder(&db).flow(Orders { announce: false }).build().unwrap();
+    let error = worker.start().await.err().unwrap().to_string();
+    assert!(error.contains("the database lacks table flow.attempt_error; let `Db::migrate`"), "{error}");
+}
+
+// P23
+#[tokio::test]
+async fn a_managed_database_with_a_view_in_a_tables_place_is_refused() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap().managed(true);
+    for (object, table) in objects("table").filter(|(_, table)| table.starts_with("flow.")) {
+        let (_, name) = table.split_once('.').unwrap();
+        let away = format!("alter table {table} rename to gone; create view {table} as select * from flow.gone");
+        let back = format!("drop view {table}; alter table flow.gone rename to {name}");
+        check_missed(&test, &db, &format!("{object} (a view stands in its place)"), away, back).await;
+    }
+    db.ready(None).await.unwrap();
+}
+
+// P23
+#[tokio::test]
+async fn a_managed_database_without_a_column_is_refused() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap().managed(true);
+    let mut checked = 0;
+    for (object, column) in objects("column") {
+        let (owner, name) = column.rsplit_once('.').unwrap();
+        let kind = ["table", "view", "type"].into_iter().find(|kind| OBJECTS.contains(&format!("{kind} {owner}\n")));
+        let (kind, part) = match kind.unwrap() {
+            "type" => ("type", "attribute"),
+            kind => (kind, "column"),
+        };
+        let away = format!("alter {kind} {owner} rename {part} {name} to gone");
+        let back = format!("alter {kind} {owner} rename {part} gone to {name}");
+        check_missed(&test, &db, object, away, back).await;
+        checked += 1;
+    }
+    assert!(checked > 100, "{checked}");
+    db.ready(None).await.unwrap();
+}
+
+// P23
+#[tokio::test]
+async fn a_managed_database_without_a_function_or_view_is_refused() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap().managed(true);
+    let mut checked = 0;
+    for kind in ["function", "view"] {
+        for (object, named) in objects(kind) {
+            let (path, arguments) = named.split_at(named.find('(').unwrap_or(named.len()));
+            let (schema, name) = path.split_once('.').unwrap();
+            // A function of that name with other arguments is not the one.
+            let (make, drop) = match kind {
+                "function" => (
+                    format!("create function {path}(box) returns box language sql as 'select $1'"),
+                    format!("drop function {path}(box);"),
+                ),
+                _ => (String::new(), String::new()),
+            };
+            let away = format!("alter {kind} {named} rename to gone; {make}");
+            let back = format!("{drop} alter {kind} {schema}.gone{arguments} rename to \"{name}\"");
+            check_missed(&test, &db, object, away, back).await;
+            checked += 1;
+        }
+    }
+    assert!(checked > 80, "{checked}");
+    change(
+        &test,
+        "drop function flow.uuid_v7(); drop view flow.runs; alter table flow.run drop column error".to_owned(),
+    )
+    .await;
+    let expected = ["column flow.run.error", "function flow.uuid_v7()", "view flow.runs"];
+    assert_eq!(missing(&db).await, expected, "all that is missing is named");
+    // A type is part of what names a function.
+    change(&test, "alter type flow.failure rename to gone".to_owned()).await;
+    let expected = ["function flow.skip_failed_steps(flow.failure[], timestamp with time zone)", "type flow.failure"];
+    let missing = missing(&db).await;
+    assert!(expected.iter().all(|object| missing.contains(&(*object).to_owned())), "{missing:?}");
+}
+
+// P26
+#[tokio::test]
+async fn a_newer_schema_is_judged_by_its_interface_alone() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap().managed(true);
+    let more = "create table flow.more (); alter table flow.task add more text; create function flow.more() returns text return ''";
+    change(&test, more.to_owned()).await;
+    db.ready(None).await.unwrap();
+    let newer = "insert into flow.migration (version, checksum) values (999, 'newer'); drop function flow.uuid_v7();
+                 update flow.setting set value = '2' where name = 'interface'";
+    change(&test, newer.to_owned()).await;
+    db.ready(None).await.unwrap();
+    change(&test, "delete from flow.setting where name = 'interface'".to_owned()).await;
+    assert_eq!(missing(&db).await, ["the interface's number in flow.setting"]);
+}
+
 // P24
 #[tokio::test]
 async fn a_failed_first_try_is_not_remembered() {

@@ -9,10 +9,8 @@ use std::{
 use flow_runtime::prelude::*;
 use flow_tests::{
     flows::Tick,
-    support::{TestDb, eventually},
+    support::{Process, TestDb, eventually},
 };
-
-use crate::process::Process;
 
 /// Passes each number on.
 struct PassOn;
@@ -199,7 +197,7 @@ fn resident_kb(process: &Process) -> u64 {
 #[tokio::test]
 async fn a_workers_memory_does_not_grow_with_its_runs() {
     let db = TestDb::new().await;
-    let mut worker = Process::start(&["tick", db.url(), "30000"]);
+    let mut worker = crate::process::start(&["tick", db.url(), "30000"]);
     worker.line_with("starting");
     let client = Client::connect(db.url()).await.unwrap();
     let mut sizes = Vec::new();

@@ -1,14 +1,19 @@
 //! Step queues: a pool a step, several in one process.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
 };
 
 use flow_runtime::{FlowBuilder, JsonFlow, JsonHandler, Pool, StepBuilder, prelude::*, with_step_queues};
-use flow_tests::support::{TestDb, eventually};
+use flow_tests::support::{Engine, Graph, TestDb, eventually};
 use serde_json::json;
 use tokio::sync::Semaphore;
+
+const SECOND: Duration = Duration::from_secs(1);
 
 /// Counts how many of each step run at once; `slow` waits for permits.
 #[derive(Default)]
@@ -109,6 +114,77 @@ async fn a_missing_pool_keeps_its_tasks_and_delays_no_other() {
     for worker in [quick, slow, join] {
         worker.shutdown().await.unwrap();
     }
+}
+
+/// Keeps what is logged.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl std::io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Log {
+    /// Keeps the log of the running thread, which in a test is that of all its tasks.
+    fn begin() -> (Self, tracing::subscriber::DefaultGuard) {
+        let log = Self::default();
+        let writer = log.clone();
+        let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
+        (log, tracing::subscriber::set_default(subscriber))
+    }
+
+    fn lines_with(&self, text: &str) -> Vec<String> {
+        let log = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
+        log.lines().filter(|line| line.contains(text)).map(str::to_owned).collect()
+    }
+}
+
+#[tokio::test]
+async fn a_queue_with_work_and_no_worker_is_logged_once_a_process() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap();
+    let (log, _guard) = Log::begin();
+    let flow = Arc::new(Pools::default());
+    flow.quick.permits.add_permits(1);
+    // Two workers of one flow share one look; their heartbeats come three times a second.
+    let set = WorkerSet::builder(&db)
+        .worker(Worker::builder(&db).step(PoolsQueues::new(Arc::clone(&flow)), PoolsStep::Quick).lease(SECOND))
+        .worker(Worker::builder(&db).step(PoolsQueues::new(Arc::clone(&flow)), PoolsStep::Join).lease(SECOND));
+    let set = set.build().unwrap();
+    let deployed = Worker::builder(&db).step(PoolsQueues::new(Arc::clone(&flow)), PoolsStep::Join);
+    deployed.build().unwrap().start().await.unwrap().shutdown().await.unwrap();
+    Client::new(&db).start::<Pools>(&vec![1]).await.unwrap();
+    let set = set.start().await.unwrap();
+    eventually("the queue is named", async || !log.lines_with("queues have work and no worker").is_empty()).await;
+    let lines = log.lines_with("no worker");
+    assert!(lines.len() == 1 && lines[0].contains("WARN") && lines[0].contains("queues=\"pools__slow\""), "{lines:?}");
+    set.shutdown().await.unwrap();
+}
+
+#[tokio::test]
+async fn only_queues_with_due_work_and_no_worker_are_unserved() {
+    let graph = Graph::new("pools").single("a", &[]).single("b", &["a"]).map("c", "input", &[]).step_queues();
+    let engine = Engine::with(&graph).await;
+    let unserved = "select array_to_string(flow.unserved_queues('pools'), ' ')";
+    assert_eq!(engine.words(unserved).await, "", "no work");
+    engine.start("pools", json!([1, 2])).await;
+    assert_eq!(engine.words(unserved).await, "pools__a pools__c");
+    engine.worker_of(&graph, "pools__a", &[0]).await;
+    assert_eq!(engine.words(unserved).await, "pools__c");
+    engine.run_sql("select flow.pause_queue('pools__c', 'on purpose')").await;
+    assert_eq!(engine.words(unserved).await, "");
+    engine
+        .run_sql("select flow.resume_queue('pools__c'); update flow.worker set seen_at = now() - interval '1 h'")
+        .await;
+    assert_eq!(engine.words(unserved).await, "pools__a pools__c", "a worker that was not seen is none");
+    assert_eq!(engine.words("select array_to_string(flow.unserved_queues('another'), ' ')").await, "");
 }
 
 // W11

@@ -1,8 +1,8 @@
 //! Flows that several tests, and the programs they start, have in common.
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
-use flow_runtime::prelude::*;
+use flow_runtime::{prelude::*, with_step_queues};
 use serde::{Deserialize, Serialize};
 
 /// What [`Orders`] is started with.
@@ -69,6 +69,49 @@ impl Survivor {
         Ok((double.iter().sum(), input.len()))
     }
 }
+
+/// What the flows of a rollout are started with.
+#[derive(Debug, Clone, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Parcel {
+    /// What is in it.
+    pub name: String,
+    /// A folder; a file named like a step in it is an open gate.
+    pub gates: String,
+    /// The step whose handler waits for its gate.
+    pub held: String,
+}
+
+impl Parcel {
+    /// Waits for the gate of `step`, if this parcel is held there.
+    pub async fn pass(&self, step: &str) {
+        let gate = Path::new(&self.gates).join(step);
+        while self.held == step && !gate.exists() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+}
+
+/// A flow whose steps have queues, and so processes, of their own.
+pub struct Relay;
+
+#[flow(input = Vec<u32>)]
+impl Relay {
+    /// Doubles one number.
+    #[map(over = input)]
+    async fn double(&self, item: u32) -> Result<u32, StepError> {
+        println!("doubling {item}");
+        Ok(2 * item)
+    }
+
+    /// Adds up.
+    #[step]
+    async fn add(&self, double: Vec<u32>) -> Result<u32, StepError> {
+        println!("adding {}", double.len());
+        Ok(double.iter().sum())
+    }
+}
+
+with_step_queues!(pub RelayQueues for Relay);
 
 /// One step that does nothing.
 pub struct Tick;

@@ -5,9 +5,11 @@ mod database;
 mod engine;
 mod eventually;
 mod graph;
+mod process;
 
 pub use by_hand::complete_each;
 pub use database::TestDb;
 pub use engine::{Claim, Engine, Hand, Reply, Settle};
 pub use eventually::eventually;
 pub use graph::Graph;
+pub use process::Process;

@@ -18,6 +18,12 @@ pub(crate) struct NewWorker<'a> {
     pub(crate) input_steps: &'a [i32],
 }
 
+/// Refuses a worker name that is disabled.
+pub(crate) async fn refuse_disabled(connection: &mut PgConnection, name: &str) -> Result<(), DeployError> {
+    sqlx::query("select flow.refuse_disabled($1)").bind(name).execute(connection).await?;
+    Ok(())
+}
+
 /// The worker's id and its queue's.
 pub(crate) async fn register_worker(
     connection: &mut PgConnection,
@@ -38,4 +44,9 @@ pub(crate) async fn register_worker(
 pub(crate) async fn stop_worker(connection: &mut PgConnection, worker_id: i64) -> Result<(), DbError> {
     sqlx::query("select flow.stop_worker($1)").bind(worker_id).execute(connection).await?;
     Ok(())
+}
+
+/// The queues of the flow that have work and no worker.
+pub(crate) async fn unserved_queues(connection: &mut PgConnection, slug: &str) -> Result<Vec<String>, DbError> {
+    Ok(sqlx::query_scalar("select flow.unserved_queues($1)").bind(slug).fetch_one(connection).await?)
 }

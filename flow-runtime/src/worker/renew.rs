@@ -1,7 +1,11 @@
 //! Keeps the leases of held tasks, and the worker's heartbeat, on a schedule of its own.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
+use flow_core::definition::QueueMode;
 use tokio_util::sync::CancellationToken;
 
 use super::start::{Link, Shared};
@@ -46,6 +50,7 @@ pub(super) async fn renew_until(shared: Arc<Shared>, own: Subscription, all_sett
                     tracing::debug!(state = renewed.state, reason = renewed.reason, "the worker is to stop");
                     shared.wake.notify_one();
                 }
+                look_out(&shared, &mut link).await;
             }
             failed => {
                 link.lose();
@@ -56,4 +61,26 @@ pub(super) async fn renew_until(shared: Arc<Shared>, own: Subscription, all_sett
         }
     }
     link.close().await;
+}
+
+/// Looks, when it is time, for queues of the flow that have work and no worker. A plain flow's one queue is this worker's own.
+async fn look_out(shared: &Shared, link: &mut Link) {
+    let (slug, lookout) = (shared.flow.slug(), shared.db.lookout());
+    let is_plain = shared.flow.definition.shape.queue_mode == QueueMode::Plain;
+    if is_plain || !lookout.is_due(slug, Instant::now()) {
+        return;
+    }
+    let looked = match link.get().await {
+        Ok(connection) => tokio::time::timeout(RENEW_TIMEOUT, store::unserved_queues(connection, slug)).await.ok(),
+        Err(error) => Some(Err(error)),
+    };
+    match looked {
+        Some(Ok(unserved)) => lookout.report(slug, unserved),
+        failed => {
+            // Nothing depends on it: the next look is a minute away.
+            let error = failed.and_then(Result::err).map(|error| error.to_string());
+            tracing::debug!(error = error.as_deref().unwrap_or("no answer"), "no look at the queues");
+            link.lose();
+        }
+    }
 }

@@ -59,6 +59,8 @@ pub(super) async fn start(worker: Worker) -> Result<RunningWorker, WorkerError> 
         worker.db.migrate().await.map_err(DeployError::from)?;
     }
     let mut connection = worker.db.connect().await?;
+    // Before the deployment: a program that was taken out of service must not bring its shape of the flow back.
+    store::refuse_disabled(&mut connection, worker.name()).await?;
     deploy(&mut connection, &worker).await?;
     if fault::is_cut("deploying") {
         connection = worker.db.connect().await?;
@@ -173,7 +175,7 @@ async fn register(connection: &mut PgConnection, worker: &Worker) -> Result<(i64
     let takes_input = |step: &&usize| worker.flow.handlers.takes_input(**step);
     let input_steps: Vec<i32> = worker.steps.iter().filter(takes_input).map(index).collect();
     let new = store::NewWorker {
-        name: worker.config.name.as_deref().unwrap_or("worker"),
+        name: worker.name(),
         shape: &worker.flow.definition.shape,
         queue: &worker.queue,
         steps: &steps,

@@ -1,12 +1,13 @@
 //! A worker or a client in a process of its own. Tests start several, watch what they print, and kill them.
 //!
 //! `flow_process worker URL LEASE_MS` works on `Orders` until SIGTERM, `survivor` and `tick` likewise on `Survivor` and `Tick`;
-//! `flow_process client URL PICK_MS ITEM…` starts one run, waits for it and prints its output.
+//! `flow_process step URL LEASE_MS STEP` serves one step of `Relay`; `flow_process client URL PICK_MS ITEM…` starts one run, waits
+//! for it and prints its output.
 
 use std::{process::ExitCode, time::Duration};
 
 use flow_runtime::prelude::*;
-use flow_tests::flows::{Order, Orders, Survivor, Tick};
+use flow_tests::flows::{Order, Orders, Relay, RelayQueues, RelayStep, Survivor, Tick};
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -35,6 +36,15 @@ async fn run(args: Vec<String>) -> anyhow::Result<()> {
             println!("starting");
             Ok(worker.run().await?)
         }
+        ["step", url, lease_ms, step] => {
+            let step = match step {
+                "double" => RelayStep::Double,
+                _ => RelayStep::Add,
+            };
+            let lease = Duration::from_millis(lease_ms.parse()?);
+            let worker = Worker::builder(&Db::new(url)?).step(RelayQueues::new(Relay), step).lease(lease);
+            Ok(worker.poll_interval(Duration::from_millis(200)).build()?.run().await?)
+        }
         ["client", url, pick_ms, ref items @ ..] => {
             let client = Client::connect(url).await?;
             let items = items.iter().map(ToString::to_string).collect();
@@ -43,6 +53,6 @@ async fn run(args: Vec<String>) -> anyhow::Result<()> {
             println!("{}", run.wait().await?.ship);
             Ok(())
         }
-        _ => anyhow::bail!("say what to be: worker URL LEASE_MS, or client URL PICK_MS ITEM…"),
+        _ => anyhow::bail!("say what to be: worker URL LEASE_MS, step URL LEASE_MS STEP, or client URL PICK_MS ITEM…"),
     }
 }
