@@ -19,7 +19,7 @@ declare
     v_ready record;
     v_advanced record;
     v_failed record;
-    v_among bigint[]; -- the completions that no failure of the same batch comes before; null for all
+    v_among bigint[]; -- the first settlement of each task; null when that is each settlement
     v_late bigint[];
     -- The steps that ended; of those that ended without a settlement of their own, the runs only.
     v_ended_runs uuid[];
@@ -37,16 +37,11 @@ begin
 
     select * into v_read from flow.read_outputs(p_outputs);
 
-    if exists (select from unnest(p_outcomes) o(outcome) where o.outcome <> 'complete') then
-        -- Of a completion and a failure of one attempt the first one counts.
+    if (select count(*) from (select distinct u.* from unnest(p_runs, p_steps, p_tasks) u) d) < cardinality(p_runs) then
+        -- Of several settlements of one task in a batch the first one counts.
         v_among := array(
-            select u.ord from unnest(p_runs, p_steps, p_tasks, p_outcomes) with ordinality
-                 u(run_id, step_index, task_index, outcome, ord)
-            where u.outcome = 'complete' and not exists (
-                select from unnest(p_runs, p_steps, p_tasks, p_outcomes) with ordinality
-                     f(run_id, step_index, task_index, outcome, ord)
-                where f.ord < u.ord and f.outcome <> 'complete' and f.task_index = u.task_index
-                  and f.step_index = u.step_index and f.run_id = u.run_id));
+            select min(u.ord) from unnest(p_runs, p_steps, p_tasks) with ordinality u(run_id, step_index, task_index, ord)
+            group by u.run_id, u.step_index, u.task_index);
     end if;
     select * into v_completed from flow.complete_tasks(
         p_worker, p_queue_id, p_queue, v_among, p_runs, p_steps, p_tasks, p_attempts, p_outcomes, v_read.p_values,
