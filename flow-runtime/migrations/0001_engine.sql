@@ -107,7 +107,7 @@ create table flow.run (
     input jsonb not null,
     constraint run_ended_when_terminal check ((status = 'started') = (ended_at is null)),
     constraint run_remaining_not_negative check (remaining_steps >= 0)
-) with (fillfactor = 70, autovacuum_analyze_threshold = 5000, autovacuum_vacuum_scale_factor = 0.05);
+) with (fillfactor = 50, autovacuum_analyze_threshold = 5000, autovacuum_vacuum_scale_factor = 0.05);
 
 create unique index run_retried_once on flow.run (retry_of) where retry_of is not null;
 
@@ -136,7 +136,7 @@ create table flow.step_state (
     constraint step_state_reason_exactly_when_skipped check ((status = 'skipped') = (skip_reason is not null)),
     constraint step_state_ended_when_terminal check ((status in ('created', 'started')) = (ended_at is null)),
     constraint step_state_counts_not_negative check (remaining_deps >= 0 and remaining_tasks >= 0)
-) with (fillfactor = 60, autovacuum_analyze_threshold = 5000, autovacuum_vacuum_scale_factor = 0.05);
+) with (fillfactor = 50, autovacuum_analyze_threshold = 5000, autovacuum_vacuum_scale_factor = 0.05);
 
 create table flow.task (
     run_id uuid not null,

@@ -3,7 +3,7 @@
 -- is no such run.
 create or replace function flow.cancel_run(run_id uuid) returns flow.run_status language plpgsql
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
-set enable_memoize = off set join_collapse_limit = 1 set jit = off
+set enable_memoize = off set join_collapse_limit = 1 set plan_cache_mode = force_generic_plan set jit = off
 as $$
 declare
     v_status flow.run_status;

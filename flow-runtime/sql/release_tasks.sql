@@ -5,7 +5,7 @@ create or replace function flow.release_tasks(
     p_worker bigint, p_runs uuid[], p_steps integer[], p_tasks integer[], p_attempts integer[]
 ) returns boolean[] language plpgsql
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
-set enable_memoize = off set join_collapse_limit = 1 set jit = off set lock_timeout = '10s'
+set enable_memoize = off set join_collapse_limit = 1 set plan_cache_mode = force_generic_plan set jit = off set lock_timeout = '10s'
 as $$
 declare
     v_self flow.worker_state := flow.worker_state(p_worker);

@@ -9,7 +9,7 @@ create or replace function flow.renew_leases(
     out p_state text, out p_reason text, out p_verdicts text[], out p_reasons text[]
 ) language plpgsql
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
-set enable_memoize = off set join_collapse_limit = 1 set jit = off
+set enable_memoize = off set join_collapse_limit = 1 set plan_cache_mode = force_generic_plan set jit = off
 as $$
 declare
     v_self flow.worker_state := flow.worker_state(p_worker);

@@ -3,7 +3,7 @@
 -- Raises WF002 when there is no such run, WF017 when it has not ended or is completed. Locks the old run.
 create or replace function flow.retry_run(run_id uuid) returns uuid language plpgsql
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
-set enable_memoize = off set join_collapse_limit = 1 set jit = off
+set enable_memoize = off set join_collapse_limit = 1 set plan_cache_mode = force_generic_plan set jit = off
 as $$
 declare
     v_old flow.run;

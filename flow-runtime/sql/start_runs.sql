@@ -8,7 +8,7 @@ create or replace function flow.start_runs(
     p_start_at timestamptz[] default '{}'
 ) returns uuid[] language plpgsql
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_bitmapscan = off
-set enable_memoize = off set join_collapse_limit = 1 set jit = off
+set enable_memoize = off set join_collapse_limit = 1 set plan_cache_mode = force_generic_plan set jit = off
 as $$
 declare
     v_flow record;
