@@ -36,7 +36,7 @@ pub(crate) enum Case {
         #[arg(long, default_value_t = 4_000)]
         runs: u32,
     },
-    /// One run of a map over so many elements.
+    /// A map over so many elements, again and again until 10,000 tasks are done.
     Map {
         #[arg(default_value_t = 10_000)]
         items: u32,

@@ -37,6 +37,8 @@ pub(crate) struct Meter {
 pub(crate) struct Done {
     pub(crate) steps: i64,
     pub(crate) seconds: f64,
+    /// The seconds of each run added up: for runs that were started one after the other.
+    pub(crate) run_seconds: f64,
 }
 
 impl Meter {
@@ -53,7 +55,8 @@ impl Meter {
         let (began, ended) = (self.began, counters(&mut self.connection).await?);
         let done: Done = sqlx::query_as(
             "select coalesce(sum(r.tasks), 0)::bigint as steps,
-                    coalesce(extract(epoch from max(r.ended_at) - min(r.started_at)), 0)::float8 as seconds
+                    coalesce(extract(epoch from max(r.ended_at) - min(r.started_at)), 0)::float8 as seconds,
+                    coalesce(extract(epoch from sum(r.ended_at - r.started_at)), 0)::float8 as run_seconds
              from (select r.started_at, r.ended_at,
                           (select sum(ss.task_count) from flow.step_state ss
                            where ss.run_id = r.run_id and ss.status = 'completed') as tasks

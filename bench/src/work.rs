@@ -49,6 +49,25 @@ pub(crate) async fn work(
     workers: Vec<WorkerBuilder>,
     starts: Vec<Starts>,
 ) -> anyhow::Result<(Line, Done)> {
+    measure(fresh, workers, starts, false).await
+}
+
+/// The same, but starts a part only when the one before has ended.
+pub(crate) async fn work_one_by_one(
+    fresh: &Fresh,
+    workers: Vec<WorkerBuilder>,
+    starts: Vec<Starts>,
+) -> anyhow::Result<(Line, Done)> {
+    let (line, done) = measure(fresh, workers, starts, true).await?;
+    Ok((line, Done { seconds: done.run_seconds, ..done }))
+}
+
+async fn measure(
+    fresh: &Fresh,
+    workers: Vec<WorkerBuilder>,
+    starts: Vec<Starts>,
+    one_by_one: bool,
+) -> anyhow::Result<(Line, Done)> {
     let mut running = Vec::new();
     for worker in workers {
         running.push(worker.build()?.start().await?);
@@ -56,12 +75,14 @@ pub(crate) async fn work(
     fresh
         .measure(async || {
             let mut connection = PgConnection::connect(fresh.url()).await?;
-            let mut batches = Vec::new();
-            for starts in &starts {
-                batches.extend(starts.start(&mut connection).await?);
-            }
-            for runs in batches {
-                wait(&mut connection, runs).await?;
+            for starts in starts.chunks(if one_by_one { 1 } else { starts.len() }) {
+                let mut batches = Vec::new();
+                for starts in starts {
+                    batches.extend(starts.start(&mut connection).await?);
+                }
+                for runs in batches {
+                    wait(&mut connection, runs).await?;
+                }
             }
             connection.close().await?;
             for worker in running {

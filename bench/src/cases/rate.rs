@@ -13,7 +13,7 @@ use crate::{
     line::{Line, rounded},
     meter::Done,
     processes,
-    work::{Starts, work},
+    work::{Starts, work, work_one_by_one},
 };
 
 /// Three steps in a row.
@@ -47,17 +47,18 @@ pub(crate) async fn diamond(bench: &mut Bench, runs: u32) -> anyhow::Result<()> 
     bench.note(Line { case: "diamond", size: runs as usize, ..steps(line, done) })
 }
 
-/// One run of a map.
+/// A map, again and again.
 pub(crate) async fn map(bench: &mut Bench, items: u32) -> anyhow::Result<()> {
     let fresh = bench.fresh().await?;
     let (line, done) = map_on(&fresh, items, 1).await?;
     bench.note(Line { case: "map", size: items as usize, ..tasks(line, done) })
 }
 
-/// One run of a map with so many workers.
+/// Maps of so many elements, one after the other, until 10,000 tasks are done; with so many workers.
 pub(crate) async fn map_on(fresh: &Fresh, items: u32, workers: usize) -> anyhow::Result<(Line, Done)> {
     let workers = (0..workers).map(|_| Worker::builder(fresh.db()).flow(Map)).collect();
-    work(fresh, workers, vec![Starts::maps(Map::SLUG, 1, items)?]).await
+    let maps = (0..(10_000 / items.max(1)).max(1)).map(|_| Starts::maps(Map::SLUG, 1, items));
+    work_one_by_one(fresh, workers, maps.collect::<anyhow::Result<_>>()?).await
 }
 
 /// A step, so many beside each other, and one that joins them.
