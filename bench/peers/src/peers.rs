@@ -16,6 +16,8 @@ use crate::{OneArgs, bench::Case, measure::measure as measure_as, report::Report
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum PeerName {
     Flow,
+    /// With a worker for each of two cores.
+    FlowTwo,
     /// Workflows that run in the process that starts them.
     Dbos,
     /// Workflows that a worker takes from a queue.
@@ -28,8 +30,9 @@ pub(crate) enum PeerName {
 
 impl PeerName {
     /// All, in the order of the report.
-    pub(crate) const ALL: [PeerName; 7] = [
+    pub(crate) const ALL: [PeerName; 8] = [
         PeerName::Flow,
+        PeerName::FlowTwo,
         PeerName::Dbos,
         PeerName::DbosQueue,
         PeerName::Apalis,
@@ -41,6 +44,7 @@ impl PeerName {
     pub(crate) fn name(self) -> &'static str {
         match self {
             PeerName::Flow => "flow",
+            PeerName::FlowTwo => "flow-two",
             PeerName::Dbos => "dbos",
             PeerName::DbosQueue => "dbos-queue",
             PeerName::Apalis => "apalis",
@@ -62,7 +66,8 @@ pub(crate) async fn measure(args: &OneArgs) -> anyhow::Result<Report> {
     anyhow::ensure!(peer.has(*case), "{} has no {}", peer.name(), case.name());
     let (name, case, size, limit) = (peer.name(), *case, *size, Duration::from_secs(*limit_s));
     match peer {
-        PeerName::Flow => measure_as::<flow::FlowPeer>(name, url, case, size, limit).await,
+        PeerName::Flow => measure_as::<flow::FlowPeer<1>>(name, url, case, size, limit).await,
+        PeerName::FlowTwo => measure_as::<flow::FlowPeer<2>>(name, url, case, size, limit).await,
         PeerName::Dbos => measure_as::<dbos::DbosPeer>(name, url, case, size, limit).await,
         PeerName::DbosQueue => measure_as::<dbos_queue::DbosQueuePeer>(name, url, case, size, limit).await,
         PeerName::Apalis => measure_as::<apalis::ApalisPeer>(name, url, case, size, limit).await,

@@ -1,4 +1,4 @@
-//! `flow` itself: one worker, everything at its defaults.
+//! `flow` itself: one worker with everything at its defaults, and two such workers.
 
 use std::{convert::Infallible, time::Duration};
 
@@ -49,27 +49,33 @@ impl Map {
     }
 }
 
-/// `flow` and its running worker.
-pub(crate) struct FlowPeer {
+/// `flow` and its running workers.
+pub(crate) struct FlowPeer<const WORKERS: usize> {
     bench: Bench,
     client: Client,
-    _worker: RunningWorker,
+    _workers: Vec<RunningWorker>,
 }
 
-impl Peer for FlowPeer {
-    const SETTINGS: &'static str = "defaults: 1 worker, 100 slots, claims of up to 100, pool 10, LISTEN, poll 1 s";
+impl<const WORKERS: usize> Peer for FlowPeer<WORKERS> {
+    const SETTINGS: &'static str = match WORKERS {
+        1 => "defaults: 1 worker, 100 slots, claims of up to 100, pool 10, LISTEN, poll 1 s",
+        _ => "a worker a core: 2 workers, each at its defaults",
+    };
 
     async fn open(bench: &Bench) -> anyhow::Result<Self> {
         let db = Db::new(&bench.url)?;
         db.migrate().await?;
-        let (worker, ended) = (Worker::builder(&db), bench.ended.clone());
-        let worker = match bench.case {
-            Case::Single => worker.flow(Single(ended)),
-            Case::Chain | Case::Latency => worker.flow(Chain(ended)),
-            Case::Map => worker.flow(Map(ended)),
-        };
-        let worker = worker.build()?.start().await?;
-        Ok(Self { bench: bench.clone(), client: Client::new(&db), _worker: worker })
+        let mut workers = Vec::new();
+        for _ in 0..WORKERS {
+            let (worker, ended) = (Worker::builder(&db), bench.ended.clone());
+            let worker = match bench.case {
+                Case::Single => worker.flow(Single(ended)),
+                Case::Chain | Case::Latency => worker.flow(Chain(ended)),
+                Case::Map => worker.flow(Map(ended)),
+            };
+            workers.push(worker.build()?.start().await?);
+        }
+        Ok(Self { bench: bench.clone(), client: Client::new(&db), _workers: workers })
     }
 
     async fn run(&mut self, size: u32) -> anyhow::Result<()> {
@@ -90,7 +96,7 @@ impl Peer for FlowPeer {
     }
 }
 
-impl FlowPeer {
+impl<const WORKERS: usize> FlowPeer<WORKERS> {
     async fn start_many<F: Flow<Input = u32>>(&self, size: u32) -> anyhow::Result<()> {
         let target = self.bench.ended.count() + u64::from(size);
         for batch in (0..size).collect::<Vec<_>>().chunks(BATCH) {
