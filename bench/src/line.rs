@@ -58,6 +58,16 @@ impl Line {
     pub(crate) fn rate(&self) -> Option<f64> {
         self.steps_per_s.or(self.tasks_per_s).or(self.runs_per_s)
     }
+
+    /// What the rate, or else the median, counts.
+    pub(crate) fn rate_name(&self) -> &'static str {
+        match (self.steps_per_s, self.tasks_per_s, self.runs_per_s) {
+            (Some(_), ..) => "steps a second",
+            (_, Some(_), _) => "tasks a second",
+            (.., Some(_)) => "runs a second",
+            _ => "median in ms",
+        }
+    }
 }
 
 /// Three digits behind the point are enough.

@@ -60,25 +60,34 @@ fn table(lines: &[Line]) -> String {
 
 /// A bar for each line, of its rate or else its median; `false` when there is nothing to compare.
 fn plot(path: &Path, lines: &[Line]) -> anyhow::Result<bool> {
-    let bars: Vec<(String, f64)> =
+    let mut bars: Vec<(String, f64)> =
         lines.iter().filter_map(|line| Some((label(line), line.rate().or(line.p50_ms)?))).collect();
     if bars.len() < 2 {
         return Ok(false);
     }
+    // From the top down.
+    bars.reverse();
     let most = bars.iter().map(|(_, value)| *value).fold(0.0, f64::max);
     let root = SVGBackend::new(path, SIZE).into_drawing_area();
     root.fill(&WHITE)?;
     let mut chart = ChartBuilder::on(&root)
-        .caption(format!("{}: a second", lines[0].case), ("sans-serif", 18))
+        .caption(format!("{}: {}", lines[0].case, lines[0].rate_name()), ("sans-serif", 18))
         .margin(12)
         .x_label_area_size(24)
         .y_label_area_size(190)
-        .build_cartesian_2d(0.0..most * 1.1, (0..bars.len()).into_segmented())?;
+        .build_cartesian_2d(0.0..most * 1.1, (0..bars.len() - 1).into_segmented())?;
     let name = |at: &SegmentValue<usize>| match at {
         SegmentValue::CenterOf(at) => bars.get(*at).map_or(String::new(), |(label, _)| label.clone()),
         _ => String::new(),
     };
-    chart.configure_mesh().disable_y_mesh().y_labels(bars.len()).y_label_formatter(&name).draw()?;
+    chart
+        .configure_mesh()
+        .disable_y_mesh()
+        .light_line_style(WHITE)
+        .x_label_formatter(&|value| format!("{value:.0}"))
+        .y_labels(bars.len())
+        .y_label_formatter(&name)
+        .draw()?;
     chart.draw_series(bars.iter().enumerate().map(|(at, (_, value))| {
         let mut bar = Rectangle::new(
             [(0.0, SegmentValue::Exact(at)), (*value, SegmentValue::Exact(at + 1))],

@@ -78,10 +78,10 @@ async fn a_task_of_a_large_map_costs_what_one_of_a_small_map_does() {
     for _ in 0..4 {
         let mut smalls = Vec::new();
         for _ in 0..5 {
-            smalls.push(seconds(1, &[small.clone()]).await);
+            smalls.push(seconds(1, std::slice::from_ref(&small)).await);
         }
         smalls.sort_by(f64::total_cmp);
-        let ratio = seconds(1, &[large.clone()]).await / 100.0 / smalls[2];
+        let ratio = seconds(1, std::slice::from_ref(&large)).await / 100.0 / smalls[2];
         println!("a task of a map of 100,000 against one of 1,000: {ratio:.2} (limit 1.3)");
         if ratio <= 1.3 {
             return;
