@@ -106,6 +106,13 @@ impl Case {
     }
 }
 
+/// Work that is not measured: a new server has its first log files to write, and everything is cold.
+pub(crate) async fn warm_up(bench: &Bench) -> anyhow::Result<()> {
+    let fresh = bench.fresh().await?;
+    rate::chain_on(&fresh, 5_000, 1).await?;
+    Ok(())
+}
+
 async fn all(bench: &mut Bench) -> anyhow::Result<()> {
     rate::chain(bench, 5_000, 1).await?;
     rate::single(bench, 15_000).await?;

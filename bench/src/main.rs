@@ -43,6 +43,7 @@ async fn main() -> ExitCode {
 
 async fn run(args: Args) -> anyhow::Result<()> {
     let mut bench = Bench::open().await?;
+    cases::warm_up(&bench).await?;
     args.case.run(&mut bench).await?;
     match args.report {
         Some(folder) => report::write(&folder, bench.lines()),
