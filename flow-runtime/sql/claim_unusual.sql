@@ -17,7 +17,7 @@ begin
                          t.lease_until, s.timeout_ms, case
                when t.row_id is null then case
                    when exists (select from flow.task b where b.run_id = m.run_id and b.step_index = m.step_index
-                                and b.task_index = m.task_index)
+                                and b.task_index = m.task_index offset 0)
                    then 'busy' else 'corrupt' end
                when t.message_id <> m.message_id or t.queue_id <> p_self.queue_id then 'corrupt'
                when t.status not in ('queued', 'started') then 'terminal'

@@ -42,7 +42,7 @@ begin
           and (t.attempt < u.max_attempts or not exists (
               select from flow.attempt_error e
               where e.run_id = t.run_id and e.step_index = t.step_index and e.task_index = t.task_index
-                and e.attempt = t.attempt))
+                and e.attempt = t.attempt offset 0))
         returning u.ord, t.run_id, t.step_index, t.message_id, u.kind,
                   case when u.kind = 'single' then u.output end as output
     )

@@ -44,7 +44,7 @@ begin
                             select from flow.attempt_error e
                             where e.run_id = u.run_id and e.step_index = u.step_index
                               and e.task_index = u.task_index and e.attempt = u.attempt
-                              and e.worker_id = p_worker and e.cause <> 'lease_expired')
+                              and e.worker_id = p_worker and e.cause <> 'lease_expired' offset 0)
                        then 'already_settled'
                    else 'lost'
                end as verdict
@@ -71,7 +71,7 @@ begin
                    and (u.outcome = 'lease_expired' or t.attempt < s.max_attempts or not exists (
                        select from flow.attempt_error e
                        where e.run_id = u.run_id and e.step_index = u.step_index and e.task_index = u.task_index
-                         and e.attempt = u.attempt)) as is_held
+                         and e.attempt = u.attempt offset 0)) as is_held
             offset 0
         ) h
     ) j;

@@ -25,7 +25,7 @@ begin
            array_agg(exists (
                select from flow.attempt_error e
                where e.run_id = u.run_id and e.step_index = u.step_index and e.task_index = u.task_index
-                 and e.attempt = u.attempt)) filter (where l.row_id is not null)
+                 and e.attempt = u.attempt offset 0)) filter (where l.row_id is not null)
     into v_released, v_rows, v_messages, v_exhausted
     from (select * from unnest(p_runs, p_steps, p_tasks, p_attempts) with ordinality
                u(run_id, step_index, task_index, attempt, ord)

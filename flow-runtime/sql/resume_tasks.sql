@@ -41,7 +41,7 @@ begin
         returning t.run_id, t.step_index, t.task_index, t.attempt, t.item, t.message_id, l.timeout_ms,
                   exists (select from flow.attempt_error e
                           where e.run_id = t.run_id and e.step_index = t.step_index and e.task_index = t.task_index
-                            and e.attempt = t.attempt) as is_exhausted
+                            and e.attempt = t.attempt offset 0) as is_exhausted
     )
     select array_agg(r.run_id), array_agg(r.step_index), array_agg(r.task_index), array_agg(r.attempt),
            array_agg(r.item::text), array_agg(r.timeout_ms), array_agg(r.is_exhausted), array_agg(r.message_id)

@@ -221,24 +221,10 @@ async fn hidden_messages_do_not_slow_a_claim() {
     .await;
 }
 
-/// How many tasks of ended runs make a long history.
-const HISTORY: i32 = 200_000;
-
-/// Runs of the flow `each` that ended, ten tasks each, as if they had been run.
-async fn insert_history(pool: &PgPool) {
-    sqlx::raw_sql(
-        "insert into flow.run (run_id, flow_id, remaining_steps, status, started_at, ended_at, output, input)
-         select md5('h' || n)::uuid, f.flow_id, 0, 'completed', now(), now(), '{}', '[]'
-         from flow.flow f, generate_series(1, 20000) n where f.slug = 'each';
-         insert into flow.step_state (run_id, step_index, flow_id, remaining_deps, remaining_tasks, task_count, status, started_at, ended_at, output)
-         select r.run_id, 0, r.flow_id, 0, 0, 10, 'completed', now(), now(), '[]' from flow.run r where r.status = 'completed';
-         insert into flow.task (run_id, step_index, task_index, flow_id, queue_id, attempt, message_id, queued_at, status, worker_id, started_at, ended_at, item, output)
-         select r.run_id, 0, n, r.flow_id, q.queue_id, 1, 1, now(), 'completed', 1, now(), now(), '1', '1'
-         from flow.run r, flow.queue q, generate_series(0, 9) n where r.status = 'completed' and q.name = 'each';",
-    )
-    .execute(pool)
-    .await
-    .unwrap();
+/// A history of 200,000 tasks of ended runs.
+async fn insert_history(engine: &Engine) {
+    engine.insert_history("each", 20_000, 10).await;
+    assert_eq!(engine.value::<i64>("select count(*) from flow.task").await, 200_000);
 }
 
 // B8
@@ -249,8 +235,7 @@ async fn history_slows_neither_claim_nor_settlement() {
     for engine in [&fresh, &old] {
         engine.deploy(&graph).await;
     }
-    insert_history(old.pool()).await;
-    assert_eq!(old.value::<i64>("select count(*) from flow.task").await, i64::from(HISTORY));
+    insert_history(&old).await;
     for engine in [&fresh, &old] {
         engine.start("each", elements(2_000)).await;
     }
@@ -305,7 +290,7 @@ async fn hot_statements_look_rows_up_whatever_the_statistics_say() {
         engine.deploy(&over_input("each")).await;
         for part in before.split("; ").filter(|part| !part.is_empty()) {
             if part == "HISTORY" {
-                insert_history(engine.pool()).await;
+                insert_history(&engine).await;
             } else {
                 sqlx::query(part).execute(engine.pool()).await.unwrap();
             }

@@ -18,6 +18,7 @@ mod lease;
 mod map;
 mod migrate;
 mod model;
+mod plan;
 mod process;
 mod queue;
 mod rollout;

@@ -5,6 +5,7 @@ mod database;
 mod engine;
 mod eventually;
 mod graph;
+mod plans;
 mod process;
 
 pub use by_hand::complete_each;
@@ -12,4 +13,5 @@ pub use database::TestDb;
 pub use engine::{Claim, Engine, Hand, Reply, Settle};
 pub use eventually::eventually;
 pub use graph::Graph;
+pub use plans::{PlanWatch, Plans};
 pub use process::Process;
