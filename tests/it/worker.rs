@@ -681,6 +681,26 @@ async fn a_worker_whose_flow_was_deleted_is_gone() {
     assert!(matches!(worker.stopped().await, Err(WorkerError::Gone(_))));
 }
 
+#[tokio::test]
+async fn a_flow_that_is_deleted_while_a_worker_claims_is_gone_too() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap();
+    let worker = Worker::builder(&db).flow(Doer::default()).concurrency(1).poll_interval(Duration::from_millis(50));
+    let worker = worker.build().unwrap().start().await.unwrap();
+    // The worker has read who it is, and waits for the queue's table when the flow goes.
+    let mut deleting = test.pool().begin().await.unwrap();
+    sqlx::query("lock table pgmq.q_doer in access exclusive mode").execute(&mut *deleting).await.unwrap();
+    eventually("the worker waits", async || {
+        number(&test, "select count(*) from pg_locks l where not l.granted and l.relation = 'pgmq.q_doer'::regclass")
+            .await
+            == 1
+    })
+    .await;
+    sqlx::query("select flow.delete_flow('doer', true)").execute(&mut *deleting).await.unwrap();
+    deleting.commit().await.unwrap();
+    assert!(matches!(worker.stopped().await, Err(WorkerError::Gone(_))));
+}
+
 // W10
 #[tokio::test(flavor = "multi_thread")]
 async fn one_worker_completes_thousands() {

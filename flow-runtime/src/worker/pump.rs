@@ -163,7 +163,9 @@ impl Pump {
     fn narrow(&mut self, count: usize, limit: usize, error: DbError) {
         tracing::warn!(error = %error, cause = cause(&error), count, limit, "exchange refused; trying with less");
         match (count, limit) {
-            (0, 0 | 1) => self.fail(error.into()),
+            (0, 0 | 1) if self.bounds.is_least => self.fail(error.into()),
+            // Its flow or queue may have gone while it ran; then the next one says so.
+            (0, 0 | 1) => self.bounds.is_least = true,
             (0, _) => self.bounds.claim_at_most = limit / 2,
             (_, 1..) => self.bounds.settles_apart = true,
             (1, 0) => match &mut self.unsettled[0].outcome {
@@ -258,11 +260,13 @@ struct Bounds {
     claim_at_most: usize,
     /// Settle and claim in exchanges of their own.
     settles_apart: bool,
+    /// The least that can be asked for was refused once.
+    is_least: bool,
 }
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self { settle_at_most: SETTLE_COUNT, claim_at_most: usize::MAX, settles_apart: false }
+        Self { settle_at_most: SETTLE_COUNT, claim_at_most: usize::MAX, settles_apart: false, is_least: false }
     }
 }
 
@@ -272,6 +276,7 @@ impl Bounds {
         self.settle_at_most = self.settle_at_most.saturating_mul(2).min(SETTLE_COUNT);
         self.claim_at_most = self.claim_at_most.saturating_mul(2);
         self.settles_apart &= self.settle_at_most < SETTLE_COUNT;
+        self.is_least = false;
     }
 }
 
