@@ -150,7 +150,8 @@ async fn a_lost_reply_costs_no_attempt() {
     Worker::builder(&db).flow(Survivor).build().unwrap().start().await.unwrap().shutdown().await.unwrap();
     let client = Client::new(&db);
     let mut runs = Vec::new();
-    for n in 0..30 {
+    // Enough that replies are also lost while the queue is full.
+    for n in 0..300 {
         runs.push(client.start::<Survivor>(&numbers(n)).await.unwrap());
     }
     let start = |point: &str, at: u32| {
@@ -160,7 +161,8 @@ async fn a_lost_reply_costs_no_attempt() {
         Victim { point: "", child }
     };
     // Leases of ten minutes: only a resumed exchange can bring the tasks back in time.
-    let _workers = [start("committed", 1), start("committed", 2), start("committed", 3), start("claimed", 1)];
+    let _workers =
+        [start("committed", 1), start("committed", 2), start("committed", 9), start("claimed", 1), start("claimed", 6)];
     check_outputs(runs).await;
     check_rows(test.pool()).await;
     assert_eq!(number(test.pool(), "select count(*) from flow.attempt_error").await, 0);

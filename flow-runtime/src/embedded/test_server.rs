@@ -1,6 +1,13 @@
 //! A database a test, copied from a template that is migrated once, on one server that all test processes share.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::{
+    sync::{
+        atomic::{AtomicU32, Ordering},
+        mpsc,
+    },
+    thread,
+    time::Duration,
+};
 
 use sqlx::{Connection, PgConnection, postgres::PgConnectOptions};
 
@@ -87,6 +94,10 @@ impl TestServer {
     }
 }
 
+/// How long a test waits for its database's removal. The server waits for every connection that is being made, and one that a
+/// task of the test's runtime makes goes on only when the test has returned.
+const REMOVAL_WAIT: Duration = Duration::from_secs(2);
+
 impl TestDatabase {
     /// The database's URL.
     pub fn url(&self) -> &str {
@@ -100,17 +111,25 @@ impl Drop for TestDatabase {
         let statement = format!("drop database if exists {} with (force)", self.name);
         let manager = self.manager.clone();
         // A test's own runtime is busy dropping this, so the statement needs one of its own.
-        let removal = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-            runtime.block_on(async {
-                let mut connection = connect(&manager).await.map_err(std::io::Error::other)?;
-                execute(&mut connection, statement).await.map_err(std::io::Error::other)
-            })
+        let (removed, is_removed) = mpsc::channel();
+        thread::spawn(move || {
+            let done = remove(&manager, statement);
+            let _ = removed.send(done);
         });
-        if let Ok(Err(cause)) = removal.join() {
-            tracing::debug!("the database {} was not removed: {cause}", self.name);
+        match is_removed.recv_timeout(REMOVAL_WAIT) {
+            Ok(Ok(())) => {}
+            Ok(Err(cause)) => tracing::debug!("the database {} was not removed: {cause}", self.name),
+            Err(_) => tracing::debug!("the database {} is still being removed", self.name),
         }
     }
+}
+
+fn remove(manager: &PgConnectOptions, statement: String) -> std::io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let mut connection = connect(manager).await.map_err(std::io::Error::other)?;
+        execute(&mut connection, statement).await.map_err(std::io::Error::other)
+    })
 }
 
 impl Place {
