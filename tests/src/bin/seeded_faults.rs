@@ -42,21 +42,15 @@ fn main() -> ExitCode {
 }
 
 fn run(word: &str) -> anyhow::Result<bool> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("the package lies in the workspace")?;
-    let faults: Faults = toml::from_str(&fs::read_to_string(root.join("tests/seeded_faults.toml"))?)?;
+    let root = root()?;
+    let faults = faults(root)?;
     let copy = root.join("target/seeded_faults/copy");
     copy_project(root, &copy)?;
     let mut are_caught = true;
     println!("| fault | caught by |\n|---|---|");
-    for fault in faults.fault.iter().filter(|fault| fault.name.contains(word)) {
+    for fault in faults.iter().filter(|fault| fault.name.contains(word)) {
         let path = copy.join(&fault.file);
-        let text = fs::read_to_string(&path).with_context(|| fault.file.display().to_string())?;
-        ensure!(
-            text.matches(&fault.text).count() == 1,
-            "{}: the text does not stand once in {}",
-            fault.name,
-            fault.file.display()
-        );
+        let text = fault.source(&copy)?;
         fs::write(&path, text.replace(&fault.text, &fault.replacement))?;
         let caught = catch(&copy, &fault.tests);
         fs::write(&path, text)?;
@@ -65,6 +59,26 @@ fn run(word: &str) -> anyhow::Result<bool> {
         println!("| {} | {} |", fault.name, caught.map_or("**nothing**".to_owned(), |test| format!("`{test}`")));
     }
     Ok(are_caught)
+}
+
+/// The project's folder.
+fn root() -> anyhow::Result<&'static Path> {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("the package lies in the workspace")
+}
+
+fn faults(root: &Path) -> anyhow::Result<Vec<Fault>> {
+    let faults: Faults = toml::from_str(&fs::read_to_string(root.join("tests/seeded_faults.toml"))?)?;
+    Ok(faults.fault)
+}
+
+impl Fault {
+    /// The whole file that the fault changes, in which its text stands once.
+    fn source(&self, root: &Path) -> anyhow::Result<String> {
+        let file = self.file.display();
+        let source = fs::read_to_string(root.join(&self.file)).with_context(|| file.to_string())?;
+        ensure!(source.matches(&self.text).count() == 1, "{}: the text does not stand once in {file}", self.name);
+        Ok(source)
+    }
 }
 
 /// Copies what git knows of the project.
@@ -103,4 +117,17 @@ fn catch(copy: &Path, filters: &[String]) -> anyhow::Result<Option<String>> {
     let caught = named(" ... FAILED").map(str::to_owned);
     let hung = named(" has been running for over 60 seconds").map(|test| format!("{test} (hangs)"));
     Ok(Some(caught.or(hung).unwrap_or_else(|| "the build".to_owned())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{faults, root};
+
+    #[test]
+    fn every_fault_fits_the_source() {
+        let root = root().unwrap();
+        for fault in faults(root).unwrap() {
+            fault.source(root).unwrap();
+        }
+    }
 }
