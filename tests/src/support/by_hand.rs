@@ -43,32 +43,30 @@ impl Engine {
         let row = self.run(run).await;
         (row["status"].as_str().unwrap_or_default().to_owned(), row["output"].clone())
     }
-}
 
-impl Engine {
     /// Inserts runs of a flow that ended long ago, with `tasks` tasks a step, as if they had been run. The first task
     /// of each step had failed once. Call it once a flow.
     pub async fn insert_history(&self, slug: &str, runs: i32, tasks: i32) {
-        for part in [
-            "insert into flow.run (run_id, flow_id, remaining_steps, status, started_at, ended_at, output, input)
-             select md5(f.slug || n)::uuid, f.flow_id, 0, 'completed', now(), now(), '{}', '[]'
-             from flow.flow f, generate_series(1, $2) n where f.slug = $1 and $3 > 0",
-            "insert into flow.step_state (run_id, step_index, flow_id, remaining_deps, remaining_tasks, task_count, status,
-                                          started_at, ended_at, output)
-             select md5(f.slug || n)::uuid, s.step_index, f.flow_id, 0, 0, $3, 'completed', now(), now(), '[]'
-             from flow.flow f join flow.step s using (flow_id), generate_series(1, $2) n where f.slug = $1",
-            "insert into flow.task (run_id, step_index, task_index, flow_id, queue_id, attempt, message_id, queued_at, status,
-                                    worker_id, started_at, ended_at, item, output)
-             select md5(f.slug || n)::uuid, s.step_index, i, f.flow_id, s.queue_id, case when i = 0 then 2 else 1 end, 1, now(),
+        let insert = "with ended as (
+                 insert into flow.run (run_id, flow_id, remaining_steps, status, started_at, ended_at, output, input)
+                 select md5(f.slug || n)::uuid, f.flow_id, 0, 'completed', now(), now(), '{}', '[]'
+                 from flow.flow f, generate_series(1, $2) n where f.slug = $1
+                 returning run_id, flow_id
+             ), steps as (
+                 insert into flow.step_state (run_id, step_index, flow_id, remaining_deps, remaining_tasks, task_count,
+                                              status, started_at, ended_at, output)
+                 select e.run_id, s.step_index, e.flow_id, 0, 0, $3, 'completed', now(), now(), '[]'
+                 from ended e join flow.step s using (flow_id)
+             ), failures as (
+                 insert into flow.attempt_error (run_id, step_index, task_index, attempt, cause, error, worker_id, at)
+                 select e.run_id, s.step_index, 0, 1, 'error', 'no', 1, now() from ended e join flow.step s using (flow_id)
+             )
+             insert into flow.task (run_id, step_index, task_index, flow_id, queue_id, attempt, message_id, queued_at,
+                                    status, worker_id, started_at, ended_at, item, output)
+             select e.run_id, s.step_index, i, e.flow_id, s.queue_id, case when i = 0 then 2 else 1 end, 1, now(),
                     'completed', 1, now(), now(), '1', '1'
-             from flow.flow f join flow.step s using (flow_id), generate_series(1, $2) n, generate_series(0, $3 - 1) i
-             where f.slug = $1",
-            "insert into flow.attempt_error (run_id, step_index, task_index, attempt, cause, error, worker_id, at)
-             select md5(f.slug || n)::uuid, s.step_index, 0, 1, 'error', 'no', 1, now()
-             from flow.flow f join flow.step s using (flow_id), generate_series(1, $2) n where f.slug = $1 and $3 > 0",
-        ] {
-            sqlx::query(part).bind(slug).bind(runs).bind(tasks).execute(self.pool()).await.unwrap();
-        }
+             from ended e join flow.step s using (flow_id), generate_series(0, $3 - 1) i";
+        sqlx::query(insert).bind(slug).bind(runs).bind(tasks).execute(self.pool()).await.unwrap();
     }
 }
 

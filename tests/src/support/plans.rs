@@ -43,9 +43,8 @@ impl PlanWatch {
         let heard = Arc::default();
         let layer = Notices(Arc::clone(&heard));
         let listening = tracing::subscriber::set_default(tracing_subscriber::registry().with(layer));
-        let explain =
-            "load 'auto_explain'; set auto_explain.log_nested_statements = on; set auto_explain.log_format = json;
-                       set auto_explain.log_min_duration = 0; set client_min_messages = log";
+        let explain = "load 'auto_explain'; set client_min_messages = log; set auto_explain.log_min_duration = 0;
+             set auto_explain.log_nested_statements = on; set auto_explain.log_format = json";
         sqlx::raw_sql(explain).execute(pool).await.expect("a superuser's connection");
         Self { heard, _listening: listening }
     }
@@ -134,11 +133,7 @@ impl Visit for Message<'_> {
         }
     }
 
-    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        if field.name() == "message" {
-            self.0.push(format!("{value:?}"));
-        }
-    }
+    fn record_debug(&mut self, _: &Field, _: &dyn fmt::Debug) {}
 }
 
 fn lock(heard: &Mutex<Vec<String>>) -> MutexGuard<'_, Vec<String>> {
