@@ -48,6 +48,18 @@ pub enum DbError {
     /// The schema `flow` is missing or older than this program.
     #[error("the database has no schema that this program knows; start a worker once, or call `Db::migrate`")]
     NotMigrated(#[source] SqlxError),
+    /// The address is that of a pooler that hands a server process from client to client between two statements.
+    #[error(
+        "at {address} a pooler in transaction mode answers, and a worker needs a server process of its own; give the worker the \
+         server's own address, or that of a pool in session mode (clients may use this one)"
+    )]
+    TransactionPooler {
+        /// Host, port and database.
+        address: String,
+    },
+    /// The engine refuses what was asked of it, in its own words; the SQLSTATE begins with `WF`.
+    #[error("{0}")]
+    Refused(String),
     /// Everything else the database or the connection to it may say.
     #[error("the database did not answer as expected")]
     Other(#[source] SqlxError),
@@ -61,6 +73,30 @@ impl DbError {
             Self::Other(error) => is_transient(error),
             _ => false,
         }
+    }
+
+    /// What the server or the connection said, in its own words; empty when this error says it all.
+    pub(crate) fn cause(&self) -> String {
+        self.sql_error().map(message).unwrap_or_default()
+    }
+
+    fn sql_error(&self) -> Option<&SqlxError> {
+        match self {
+            Self::Unreachable { source, .. }
+            | Self::WrongPassword { source, .. }
+            | Self::NoDatabase { source, .. }
+            | Self::NoPermission(source)
+            | Self::NotMigrated(source)
+            | Self::Other(source) => Some(source),
+            Self::Address { .. } | Self::TransactionPooler { .. } | Self::Refused(_) => None,
+        }
+    }
+
+    /// Whether the connection may be of no use any more. An answer of the server's is none of that, but for one that says that the
+    /// server process ends, has lost its state or may not write.
+    pub(crate) fn breaks_connection(&self) -> bool {
+        let Some(source) = self.sql_error() else { return false };
+        sqlstate(source).is_none_or(|code| code.starts_with("57P0") || code.starts_with("08") || code == "25006")
     }
 
     /// The same failure, named for an attempt to connect to `address` as `user`.
@@ -80,6 +116,7 @@ impl From<SqlxError> for DbError {
         match sqlstate(&error).as_deref() {
             Some("42501") => Self::NoPermission(error),
             Some("3F000" | "42P01" | "42883" | "42704") => Self::NotMigrated(error),
+            Some(code) if code.starts_with("WF") => Self::Refused(message(&error)),
             _ => Self::Other(error),
         }
     }
@@ -146,16 +183,39 @@ pub enum MigrateError {
         /// Every missing table, view, type, column and function, one text each.
         missing: Vec<String>,
     },
-    /// The extension is too old for the engine.
-    #[error("the extension pgmq {version} is too old; update it to 1.11 or newer with `alter extension pgmq update`")]
+    /// The database's text is not in UTF-8.
+    #[error(
+        "the database's encoding is {encoding}, which cannot hold every text; use one with encoding UTF8, as \
+         `create database … template template0 encoding 'UTF8'` makes"
+    )]
+    Encoding {
+        /// The database's encoding.
+        encoding: String,
+    },
+    /// PGMQ is there in a version that is too old for the engine.
+    #[error(
+        "PGMQ {version} is too old; bring it to 1.11 or newer, an extension with `alter extension pgmq update`, else with \
+         PGMQ's own update scripts"
+    )]
     OldPgmq {
-        /// The extension's version.
+        /// The version, or the versions that have what was found.
         version: String,
     },
-    /// PGMQ's SQL could not be installed.
+    /// The database has this program's version of the functions with other contents, and is set to production.
     #[error(
-        "PGMQ could not be installed; the user needs the right to create schemas, or install the extension pgmq first"
+        "the database has version {version} of flow's functions as {stored}, this program has the same version as {ours}; \
+         build both programs from one version of flow, or set the database to development"
     )]
+    OtherFunctions {
+        /// The version that both name.
+        version: i32,
+        /// A hash of the functions that the database has.
+        stored: String,
+        /// A hash of the functions that this program has.
+        ours: String,
+    },
+    /// PGMQ's SQL could not be installed.
+    #[error("PGMQ could not be installed: {0}; it needs the right to create schemas, or the extension pgmq installed before")]
     Pgmq(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The database itself.
     #[error(transparent)]
@@ -240,8 +300,8 @@ pub enum StartError {
     /// The input does not fit the flow, is too large, or cannot be stored.
     #[error("{0}")]
     Input(String),
-    /// The input cannot be written as JSON.
-    #[error("the input cannot be written as JSON; its type's Serialize fails")]
+    /// The input cannot travel as JSON.
+    #[error("the input {0}")]
     Encode(#[source] serde_json::Error),
     /// The run id belongs to another flow.
     #[error("{0}")]
@@ -258,7 +318,10 @@ impl From<SqlxError> for StartError {
             Some("WF001") => Self::NotDeployed(text),
             Some("WF004" | "WF006" | "WF008") => Self::Input(text),
             Some("WF005") => Self::ForeignRunId(text),
-            _ => Self::Db(error.into()),
+            _ => match error {
+                SqlxError::Encode(reason) => Self::Input(reason.to_string()),
+                other => Self::Db(other.into()),
+            },
         }
     }
 }
@@ -376,6 +439,9 @@ pub enum BuildError {
         /// What is allowed.
         expected: &'static str,
     },
+    /// The worker's steps do not go with its flow's queues.
+    #[error("{0}")]
+    Steps(String),
     /// Two flow types of one process have one slug.
     #[error("two flows of this worker set have the slug `{0}`; give one of them another slug")]
     SameSlug(String),

@@ -1,7 +1,6 @@
 //! One attempt: the handler's call under its timeout, with panics caught.
 
 use std::{
-    any::Any,
     future::{Future, poll_fn},
     panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
@@ -16,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use super::{
+    panic,
     held::{Beginning, HeldTask, Slot},
     start::Shared,
 };
@@ -24,8 +24,11 @@ use crate::{
     context::{Facts, StepContext},
     fault,
     handlers::{StepCall, StepResult},
-    store::{Claimed, Outcome, Settlement},
+    store::{self, Claimed, Outcome, Settlement},
 };
+
+/// The largest output that is sent to the database: the largest value of its setting `max_value_bytes`.
+const LARGEST_OUTPUT: usize = 100 << 20;
 
 /// Lets one claimed task's handler run; its outcome arrives in the worker's channel of results.
 pub(super) fn spawn(shared: &Arc<Shared>, claimed: Claimed, claimed_at: DateTime<Utc>) {
@@ -90,7 +93,7 @@ async fn attempt(
 ) -> Outcome {
     let call = match catch_unwind(AssertUnwindSafe(|| shared.flow.handlers.call(step, args, ctx))) {
         Ok(call) => call,
-        Err(panic) => return Outcome::Panic(panic_text(&*panic)),
+        Err(panic) => return Outcome::Panic(panic::text(&*panic)),
     };
     let ended = match call {
         StepCall::Async(handler) => {
@@ -100,7 +103,7 @@ async fn attempt(
         StepCall::Blocking(handler) => {
             // The slot comes back with the result, so that nobody sees it free before the result is on its way.
             let run = move || {
-                let ended = catch_unwind(AssertUnwindSafe(handler)).map_err(|panic| panic_text(&*panic));
+                let ended = catch_unwind(AssertUnwindSafe(handler)).map_err(|panic| panic::text(&*panic));
                 (ended, slot)
             };
             let mut handler = tokio::task::spawn_blocking(run);
@@ -128,15 +131,21 @@ async fn attempt(
 
 fn outcome(result: StepResult) -> Outcome {
     match result {
+        Ok(output) if output.len() > LARGEST_OUTPUT => Outcome::Permanent(format!(
+            "the output has {} bytes, more than the {LARGEST_OUTPUT} that max_value_bytes can be set to; store it elsewhere and \
+             return a reference",
+            output.len()
+        )),
         Ok(output) => Outcome::Complete(output),
         Err(error) => failure(&error),
     }
 }
 
 fn failure(error: &StepError) -> Outcome {
-    let text = error.message().to_owned();
+    let text = store::capped(error.message());
     match error.action() {
         FailureAction::RetryAfter(delay) => Outcome::Error(text, Some(delay)),
+        FailureAction::Permanent if error.is_undecodable() => Outcome::Undecodable(text),
         FailureAction::Permanent => Outcome::Permanent(text),
         FailureAction::Retry => Outcome::Error(text, None),
     }
@@ -147,13 +156,7 @@ async fn caught(mut handler: Pin<Box<dyn Future<Output = StepResult> + Send>>) -
     poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| handler.as_mut().poll(cx))) {
         Ok(Poll::Pending) => Poll::Pending,
         Ok(Poll::Ready(result)) => Poll::Ready(Ok(result)),
-        Err(panic) => Poll::Ready(Err(panic_text(&*panic))),
+        Err(panic) => Poll::Ready(Err(panic::text(&*panic))),
     })
     .await
-}
-
-fn panic_text(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-    format!("the handler panicked: {}", text.as_deref().unwrap_or("no text"))
 }
