@@ -27,7 +27,8 @@ struct Comparison<'a> {
 
 impl<'a> Comparison<'a> {
     fn compare(&mut self, reader: Schema<'a>, writer: Schema<'a>, path: &str) {
-        let is_open = |pair: &&(&Value, &Value)| std::ptr::eq(pair.0, reader.here()) && std::ptr::eq(pair.1, writer.here());
+        let is_open =
+            |pair: &&(&Value, &Value)| std::ptr::eq(pair.0, reader.here()) && std::ptr::eq(pair.1, writer.here());
         if self.open.iter().any(|pair| is_open(&pair)) {
             return;
         }

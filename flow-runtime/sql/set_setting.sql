@@ -21,8 +21,3 @@ begin
         update flow.setting s set value = to_jsonb(v_value::bigint) where s.name = set_setting.name;
     end if;
 end $$;
-
--- The same for a number.
-create or replace function flow.set_setting(name text, value bigint) returns void language sql as $$
-    select flow.set_setting(name, value::text)
-$$;

@@ -117,10 +117,7 @@ impl Db {
 
     /// Refuses an address behind which connections share server processes statement by statement, which no worker can use.
     pub(crate) async fn refuse_shared_processes(&self) -> Result<(), DbError> {
-        let options = database::without_statements(&self.inner.pool.connect_options());
-        let mut one = self.in_time(database::open(&options)).await?;
-        let mut other = self.in_time(database::open(&options)).await?;
-        if self.in_time(database::is_shared_between(&mut one, &mut other)).await? {
+        if self.in_time(database::shares_processes(&self.inner.pool.connect_options())).await? {
             return Err(DbError::TransactionPooler { address: self.address() });
         }
         Ok(())

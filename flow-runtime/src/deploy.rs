@@ -58,10 +58,7 @@ pub(crate) async fn deploy(connection: &mut PgConnection, deployment: &Deploymen
 }
 
 /// One transaction, so that types which changed too much are refused with nothing written.
-async fn deploy_once(
-    connection: &mut PgConnection,
-    deployment: &Deployment<'_>,
-) -> Result<Deployed, DeployError> {
+async fn deploy_once(connection: &mut PgConnection, deployment: &Deployment<'_>) -> Result<Deployed, DeployError> {
     let build = json!({ "version": deployment.version, "built_at": *BUILT_AT });
     let terms = Terms {
         on_drift: if deployment.on_drift == OnDrift::Refuse { "refuse" } else { "report" },

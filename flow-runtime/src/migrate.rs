@@ -107,6 +107,7 @@ const FUNCTIONS: &[(&str, &str)] = sql_files![
     "run_progress",
     "set_on_remove",
     "set_setting",
+    "set_setting_number",
     "shared_values",
     "shape_differences",
     "skip_dependents",
@@ -216,7 +217,8 @@ fn short_hash<'a>(functions: impl Iterator<Item = (&'a str, String)>) -> String 
 }
 
 async fn is_development(connection: &mut PgConnection) -> Result<bool, DbError> {
-    let find = "select exists (select from flow.setting s where s.name = 'environment' and s.value = '\"development\"')";
+    let find =
+        "select exists (select from flow.setting s where s.name = 'environment' and s.value = '\"development\"')";
     Ok(sqlx::query_scalar(find).fetch_one(connection).await?)
 }
 

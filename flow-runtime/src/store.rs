@@ -2,15 +2,19 @@
 
 mod call;
 mod deploy;
+mod outcome;
 mod run;
 mod task;
 mod worker;
 
 pub(crate) use call::literal;
 pub(crate) use deploy::{Deployed, SchemaChange, Terms, deploy, withdraw_drain};
-pub(crate) use run::{NewRuns, RunRow, StepRow, cancel_run, ended_runs, get_run, get_step, run_progress, start_runs, start_runs_in};
+pub(crate) use outcome::{Outcome, capped};
+pub(crate) use run::{
+    NewRuns, RunRow, StepRow, cancel_run, ended_runs, get_run, get_step, run_progress, start_runs, start_runs_in,
+};
 pub(crate) use task::{
-    Claimed, Exchange, Exchanged, FailedRun, Fate, Outcome, Settlement, TaskId, Verdict, capped, exchange, give_up_attempt,
+    Claimed, Exchange, Exchanged, FailedRun, Fate, Settlement, TaskId, Verdict, exchange, give_up_attempt,
     release_tasks, renew_leases,
 };
 pub(crate) use worker::{NewWorker, refuse_disabled, register_worker, stop_worker, unserved_queues};

@@ -270,7 +270,11 @@ impl WorkerBuilder {
         let queue = &worker.queue;
         worker.config.name.get_or_insert_with(|| format!("{}:{queue}", program()));
         if worker.name().is_empty() {
-            return Err(BuildError::Option { option: "name", value: "empty".to_owned(), expected: "a text that names the worker" });
+            return Err(BuildError::Option {
+                option: "name",
+                value: "empty".to_owned(),
+                expected: "a text that names the worker",
+            });
         }
         Ok(self.worker)
     }

@@ -23,8 +23,21 @@ const ANNOTATIONS: [&str; 8] =
 
 /// Keywords that are compared one by one.
 const COMPARED: [&str; 15] = [
-    "type", "properties", "required", "additionalProperties", "items", "prefixItems", "minItems", "maxItems", "minimum",
-    "maximum", "enum", "const", "anyOf", "oneOf", "$ref",
+    "type",
+    "properties",
+    "required",
+    "additionalProperties",
+    "items",
+    "prefixItems",
+    "minItems",
+    "maxItems",
+    "minimum",
+    "maximum",
+    "enum",
+    "const",
+    "anyOf",
+    "oneOf",
+    "$ref",
 ];
 
 static ANYTHING: LazyLock<Value> = LazyLock::new(|| Value::Bool(true));

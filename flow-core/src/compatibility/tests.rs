@@ -85,7 +85,10 @@ fn what_serde_refuses_is_named_with_its_path() {
     assert_eq!(reasons::<WithTotal, Order>(), ["/total is not always there, and is required"]);
     assert_eq!(reasons::<Renamed, Order>(), ["/number is not always there, and is required"]);
     assert_eq!(reasons::<Order, Wider>(), ["/id may be a number out of range"]);
-    assert_eq!(reasons::<Order, Optional>(), ["/id is not always there, and is required", "/id is null, and integer is expected"]);
+    assert_eq!(
+        reasons::<Order, Optional>(),
+        ["/id is not always there, and is required", "/id is null, and integer is expected"]
+    );
     assert_eq!(reasons::<Textual, Order>(), ["/id is integer, and string is expected"]);
     assert_eq!(reasons::<Strict, WithNote>(), ["/note is not known, and is denied"]);
     assert_eq!(reasons::<State, MoreStates>(), ["/ may hold values that are not listed any more"]);
@@ -93,5 +96,8 @@ fn what_serde_refuses_is_named_with_its_path() {
     assert_eq!(reasons::<(u8, u8), (u8, u8, u8)>(), ["/ may have another number of elements"]);
     assert_eq!(reasons::<Vec<String>, Vec<u8>>(), ["/* is integer, and string is expected"]);
     assert_eq!(reasons::<Order, Value>(), ["/ is any, and object is expected"]);
-    assert_eq!(reasons::<std::collections::HashMap<String, u8>, std::collections::HashMap<String, u64>>(), ["/* may be a number out of range"]);
+    assert_eq!(
+        reasons::<std::collections::HashMap<String, u8>, std::collections::HashMap<String, u64>>(),
+        ["/* may be a number out of range"]
+    );
 }

@@ -81,7 +81,9 @@ fn without_value(error: &serde_json::Error) -> String {
     }
     match text.rsplit_once(", expected ") {
         Some((_, expected)) => format!("expected {expected}"),
-        None => "the type's Deserialize refuses the value (its message is left out, since it may hold the value)".to_owned(),
+        None => {
+            "the type's Deserialize refuses the value (its message is left out, since it may hold the value)".to_owned()
+        }
     }
 }
 

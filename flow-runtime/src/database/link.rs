@@ -59,10 +59,7 @@ impl Link {
 }
 
 /// The call's result; a call that does not answer within `limit` counts as lost.
-pub(crate) async fn in_time<T>(
-    limit: Duration,
-    call: impl Future<Output = Result<T, DbError>>,
-) -> Result<T, DbError> {
+pub(crate) async fn in_time<T>(limit: Duration, call: impl Future<Output = Result<T, DbError>>) -> Result<T, DbError> {
     tokio::time::timeout(limit, call).await.unwrap_or_else(|_| Err(connection_lost()))
 }
 

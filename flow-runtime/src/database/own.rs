@@ -53,8 +53,18 @@ pub(crate) fn without_statements(options: &PgConnectOptions) -> PgConnectOptions
     options.clone().statement_cache_capacity(0)
 }
 
-/// Whether a pooler hands one server process to both connections, statement by statement.
-pub(crate) async fn is_shared_between(one: &mut PgConnection, other: &mut PgConnection) -> sqlx::Result<bool> {
+/// Whether a pooler stands behind the address that hands server processes from client to client between two statements.
+pub(crate) async fn shares_processes(options: &PgConnectOptions) -> sqlx::Result<bool> {
+    let options = without_statements(options);
+    let mut one = PgConnection::connect_with(&options).await?;
+    let mut other = PgConnection::connect_with(&options).await?;
+    let is_shared = is_shared_between(&mut one, &mut other).await?;
+    let (_, _) = (one.close().await, other.close().await);
+    Ok(is_shared)
+}
+
+/// Whether one server process answers both connections, or another one than before answers the first.
+async fn is_shared_between(one: &mut PgConnection, other: &mut PgConnection) -> sqlx::Result<bool> {
     let first = process_id(one).await?;
     let second = process_id(other).await?;
     Ok(first == second || process_id(one).await? != first)

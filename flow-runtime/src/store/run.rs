@@ -85,7 +85,8 @@ pub(crate) async fn get_step(pool: &PgPool, run: Uuid, step: &str) -> Result<Opt
 }
 
 pub(crate) async fn run_progress(pool: &PgPool, run: Uuid) -> Result<Option<RunProgress>, DbError> {
-    let call = Call::new("select status, steps_done, steps_total, tasks_done, tasks_known from flow.run_progress").arg(&run);
+    let call =
+        Call::new("select status, steps_done, steps_total, tasks_done, tasks_known from flow.run_progress").arg(&run);
     first_row(call.rows(pool).await?)
 }
 

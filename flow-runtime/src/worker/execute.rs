@@ -15,8 +15,8 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use super::{
-    panic,
     held::{Beginning, HeldTask, Slot},
+    panic,
     start::Shared,
 };
 use crate::{

@@ -49,11 +49,7 @@ pub(super) struct Pump {
 }
 
 impl Pump {
-    pub(super) fn new(
-        shared: Arc<Shared>,
-        link: Link,
-        results: mpsc::UnboundedReceiver<Settlement>,
-    ) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, link: Link, results: mpsc::UnboundedReceiver<Settlement>) -> Self {
         Self {
             shared,
             link,

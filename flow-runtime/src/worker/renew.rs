@@ -9,7 +9,13 @@ use flow_core::definition::QueueMode;
 use tokio_util::sync::CancellationToken;
 
 use super::{log, start::Shared};
-use crate::{backoff::Backoff, database::{Link, in_time}, fault, notify::Subscription, store};
+use crate::{
+    backoff::Backoff,
+    database::{Link, in_time},
+    fault,
+    notify::Subscription,
+    store,
+};
 
 /// How long a renewal may take before its connection counts as lost.
 const RENEW_TIMEOUT: Duration = Duration::from_secs(10);
