@@ -6,7 +6,7 @@ mod migrate;
 use sqlx::Error as SqlxError;
 use uuid::Uuid;
 
-pub use db::DbError;
+pub use db::{DbError, DriverError};
 pub(crate) use db::{message, sqlstate};
 pub use migrate::MigrateError;
 

@@ -314,7 +314,10 @@ async fn install_pgmq(transaction: &mut PgConnection, options: &PgConnectOptions
         .connect_lazy_with(database::without_statements(options));
     let installed = ::pgmq::install::install_sql_from_embedded(&pool).await;
     pool.close().await;
-    installed.map_err(|error| MigrateError::Pgmq(Box::new(error)))
+    installed.map_err(|error| match error {
+        ::pgmq::PgmqError::DatabaseError(error) => DbError::from(error).into(),
+        other => MigrateError::Pgmq(Box::new(other)),
+    })
 }
 
 fn checksum(text: &str) -> String {

@@ -9,7 +9,7 @@ mod worker;
 
 pub(crate) use call::literal;
 pub(crate) use deploy::{Deployed, SchemaChange, Terms, deploy, withdraw_drain};
-pub(crate) use outcome::{Outcome, capped};
+pub(crate) use outcome::Outcome;
 pub(crate) use run::{
     NewRuns, RunRow, StepRow, cancel_run, ended_runs, get_run, get_step, run_progress, start_runs, start_runs_in,
 };

@@ -1,5 +1,6 @@
 //! Workers: one loop over one queue, with slots of its own.
 
+mod bounds;
 mod execute;
 mod held;
 mod log;

@@ -65,5 +65,5 @@ pub(crate) async fn in_time<T>(limit: Duration, call: impl Future<Output = Resul
 
 /// A reply that did not come.
 pub(crate) fn connection_lost() -> DbError {
-    DbError::Other(std::io::Error::from(std::io::ErrorKind::TimedOut).into())
+    DbError::from(sqlx::Error::from(std::io::Error::from(std::io::ErrorKind::TimedOut)))
 }

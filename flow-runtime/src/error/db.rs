@@ -1,6 +1,33 @@
 //! What a database or the connection to it may say.
 
+use std::{error::Error, fmt};
+
 use sqlx::Error as SqlxError;
+
+/// What the server or the connection said, in one sentence; [`DriverError::code`] has the SQLSTATE of a server's answer.
+#[derive(Debug)]
+pub struct DriverError(SqlxError);
+
+impl DriverError {
+    /// The SQLSTATE of a server's answer; `None` when the connection failed.
+    pub fn code(&self) -> Option<String> {
+        sqlstate(&self.0)
+    }
+}
+
+impl fmt::Display for DriverError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&message(&self.0))
+    }
+}
+
+impl Error for DriverError {}
+
+impl From<SqlxError> for DriverError {
+    fn from(error: SqlxError) -> Self {
+        Self(error)
+    }
+}
 
 /// The database could not be reached, or refused what was asked of it.
 #[derive(Debug, thiserror::Error)]
@@ -19,7 +46,7 @@ pub enum DbError {
         address: String,
         /// What the connection attempt met.
         #[source]
-        source: SqlxError,
+        source: DriverError,
     },
     /// The server does not accept user or password.
     #[error("Postgres at {address} refuses user {user}; check user name and password")]
@@ -30,7 +57,7 @@ pub enum DbError {
         user: String,
         /// The server's answer.
         #[source]
-        source: SqlxError,
+        source: DriverError,
     },
     /// The server has no such database.
     #[error("Postgres at {address} has no such database; make it with `create database`, or correct the address")]
@@ -39,14 +66,14 @@ pub enum DbError {
         address: String,
         /// The server's answer.
         #[source]
-        source: SqlxError,
+        source: DriverError,
     },
     /// The user lacks a permission.
     #[error("the database refuses permission; grant it to the user of this program, or let another user migrate first")]
-    NoPermission(#[source] SqlxError),
+    NoPermission(#[source] DriverError),
     /// The schema `flow` is missing or older than this program.
     #[error("the database has no schema that this program knows; start a worker once, or call `Db::migrate`")]
-    NotMigrated(#[source] SqlxError),
+    NotMigrated(#[source] DriverError),
     /// The address is that of a pooler that hands a server process from client to client between two statements.
     #[error(
         "at {address} a pooler in transaction mode answers, and a worker needs a server process of its own; give the worker the \
@@ -61,7 +88,7 @@ pub enum DbError {
     Refused(String),
     /// Everything else the database or the connection to it may say.
     #[error("the database did not answer as expected")]
-    Other(#[source] SqlxError),
+    Other(#[source] DriverError),
 }
 
 impl DbError {
@@ -69,17 +96,23 @@ impl DbError {
     pub fn is_transient(&self) -> bool {
         match self {
             Self::Unreachable { .. } => true,
-            Self::Other(error) => is_transient(error),
+            Self::Other(error) => is_transient(&error.0),
             _ => false,
         }
     }
 
-    /// What the server or the connection said, in its own words; empty when this error says it all.
-    pub(crate) fn cause(&self) -> String {
-        self.sql_error().map(message).unwrap_or_default()
+    /// Whether the server could not do with the data what was asked of it: a value, or too much of them at once.
+    pub(crate) fn is_about_data(&self) -> bool {
+        let code = self.driver_error().and_then(DriverError::code).unwrap_or_default();
+        code.starts_with("22") || code.starts_with("54") || code == "XX000"
     }
 
-    fn sql_error(&self) -> Option<&SqlxError> {
+    /// What the server or the connection said, in its own words; empty when this error says it all.
+    pub(crate) fn cause(&self) -> String {
+        self.driver_error().map(ToString::to_string).unwrap_or_default()
+    }
+
+    fn driver_error(&self) -> Option<&DriverError> {
         match self {
             Self::Unreachable { source, .. }
             | Self::WrongPassword { source, .. }
@@ -94,17 +127,17 @@ impl DbError {
     /// Whether the connection may be of no use any more. An answer of the server's is none of that, but for one that says that the
     /// server process ends, has lost its state or may not write.
     pub(crate) fn breaks_connection(&self) -> bool {
-        let Some(source) = self.sql_error() else { return false };
-        sqlstate(source).is_none_or(|code| code.starts_with("57P0") || code.starts_with("08") || code == "25006")
+        let Some(source) = self.driver_error() else { return false };
+        source.code().is_none_or(|code| code.starts_with("57P0") || code.starts_with("08") || code == "25006")
     }
 
     /// The same failure, named for an attempt to connect to `address` as `user`.
     pub(crate) fn connecting(error: SqlxError, address: &str, user: &str) -> Self {
         let address = address.to_owned();
         match sqlstate(&error).as_deref() {
-            Some("28P01" | "28000") => Self::WrongPassword { address, user: user.to_owned(), source: error },
-            Some("3D000") => Self::NoDatabase { address, source: error },
-            None if is_transient(&error) => Self::Unreachable { address, source: error },
+            Some("28P01" | "28000") => Self::WrongPassword { address, user: user.to_owned(), source: error.into() },
+            Some("3D000") => Self::NoDatabase { address, source: error.into() },
+            None if is_transient(&error) => Self::Unreachable { address, source: error.into() },
             _ => error.into(),
         }
     }
@@ -113,10 +146,10 @@ impl DbError {
 impl From<SqlxError> for DbError {
     fn from(error: SqlxError) -> Self {
         match sqlstate(&error).as_deref() {
-            Some("42501") => Self::NoPermission(error),
-            Some("3F000" | "42P01" | "42883" | "42704") => Self::NotMigrated(error),
+            Some("42501") => Self::NoPermission(error.into()),
+            Some("3F000" | "42P01" | "42883" | "42704") => Self::NotMigrated(error.into()),
             Some(code) if code.starts_with("WF") => Self::Refused(message(&error)),
-            _ => Self::Other(error),
+            _ => Self::Other(error.into()),
         }
     }
 }

@@ -65,9 +65,7 @@ pub enum MigrateError {
         ours: String,
     },
     /// PGMQ's SQL could not be installed.
-    #[error(
-        "PGMQ could not be installed: {0}; it needs the right to create schemas, or the extension pgmq installed before"
-    )]
+    #[error("PGMQ's SQL could not be installed; install the extension pgmq before, or report this with its cause")]
     Pgmq(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The database itself.
     #[error(transparent)]

@@ -12,8 +12,9 @@ use uuid::Uuid;
 
 use crate::error::DbError;
 
-/// Goes before each call outside of a caller's transaction: the engine's functions rely on seeing what others have committed.
-const READ_COMMITTED: &str = "set transaction isolation level read committed; ";
+/// Goes before each call outside of a caller's transaction: the engine's functions rely on seeing what others have committed, and an
+/// answer of a server that cannot write, as a primary that was demoted, is not to be believed.
+const READ_COMMITTED: &str = "set transaction isolation level read committed read write; ";
 
 /// A value as an argument.
 pub(super) trait Argument {

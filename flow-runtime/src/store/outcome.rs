@@ -27,7 +27,7 @@ pub(crate) enum Outcome {
 const ERROR_BYTES: usize = 8192;
 
 /// An error text that is kept whole up to 8 KB; of a longer one the beginning and its length are.
-pub(crate) fn capped(text: &str) -> String {
+fn capped(text: &str) -> String {
     // Postgres cannot store a zero character.
     let text = text.replace('\0', "\u{fffd}");
     if text.len() <= ERROR_BYTES {

@@ -24,7 +24,7 @@ use crate::{
     context::{Facts, StepContext},
     fault,
     handlers::{StepCall, StepResult},
-    store::{self, Claimed, Outcome, Settlement},
+    store::{Claimed, Outcome, Settlement},
 };
 
 /// The largest output that is sent to the database: the largest value of its setting `max_value_bytes`.
@@ -142,7 +142,7 @@ fn outcome(result: StepResult) -> Outcome {
 }
 
 fn failure(error: &StepError) -> Outcome {
-    let text = store::capped(error.message());
+    let text = error.message().to_owned();
     match error.action() {
         FailureAction::RetryAfter(delay) => Outcome::Error(text, Some(delay)),
         FailureAction::Permanent if error.is_undecodable() => Outcome::Undecodable(text),

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use chrono::Utc;
 use tokio::{sync::mpsc, time::Instant};
 
-use super::{execute, log, start::Shared};
+use super::{bounds::Bounds, execute, log, start::Shared};
 use crate::{
     backoff::Backoff,
     database::{Link, connection_lost, in_time},
@@ -23,12 +23,6 @@ const LINGER: Duration = Duration::from_millis(1);
 
 /// The most bytes of outputs and error texts that one exchange settles.
 const SETTLE_BYTES: usize = 64 << 20;
-
-/// How many bytes of values one exchange is to claim at most, by the size of the tasks before.
-const CLAIM_BYTES: usize = 64 << 20;
-
-/// The most results that one exchange settles.
-const SETTLE_COUNT: usize = 1_000;
 
 /// The main loop of one worker.
 pub(super) struct Pump {
@@ -167,10 +161,10 @@ impl Pump {
         tracing::warn!(error = %error, cause = error.cause(), count, limit, "exchange refused; trying with less");
         match (count, limit) {
             (0, 0 | 1) if self.bounds.is_careful => self.fail(error.into()),
-            (0, 0 | 1) if self.bounds.is_least => self.bounds.is_careful = true,
+            (0, 0 | 1) if self.bounds.is_least || error.is_about_data() => self.bounds.is_careful = true,
             // Its flow or queue may have gone while it ran; then the next one says so.
             (0, 0 | 1) => self.bounds.is_least = true,
-            (0, _) => self.bounds.claim_at_most = limit / 2,
+            (0, _) => self.bounds.claim_at_most = 1,
             (_, 1..) => self.bounds.settles_apart = true,
             (1, 0) => {
                 let refused = &mut self.unsettled[0].outcome;
@@ -289,55 +283,6 @@ impl Pump {
     pub(super) fn fail(&mut self, error: WorkerError) {
         self.fatal.get_or_insert(error);
         self.shared.stop.cancel();
-    }
-}
-
-/// How much one exchange may do, while the database refuses more.
-struct Bounds {
-    settle_at_most: usize,
-    claim_at_most: usize,
-    /// Settle and claim in exchanges of their own.
-    settles_apart: bool,
-    /// The least that can be asked for was refused once.
-    is_least: bool,
-    /// The least was refused twice: claim one task, and fail its run when its values cannot be sent.
-    is_careful: bool,
-    /// How many bytes of values a task had lately.
-    task_bytes: usize,
-}
-
-impl Default for Bounds {
-    fn default() -> Self {
-        Self {
-            settle_at_most: SETTLE_COUNT,
-            claim_at_most: usize::MAX,
-            settles_apart: false,
-            is_least: false,
-            is_careful: false,
-            task_bytes: 1,
-        }
-    }
-}
-
-impl Bounds {
-    /// An exchange went well: the next may do twice as much.
-    fn widen(&mut self) {
-        self.settle_at_most = self.settle_at_most.saturating_mul(2).min(SETTLE_COUNT);
-        self.claim_at_most = self.claim_at_most.saturating_mul(2);
-        self.settles_apart &= self.settle_at_most < SETTLE_COUNT;
-        self.is_least = false;
-        self.is_careful = false;
-    }
-
-    /// Remembers how large the claimed tasks were; a smaller size is believed by and by.
-    fn learn(&mut self, bytes: usize, tasks: usize) {
-        if tasks > 0 {
-            self.task_bytes = (bytes / tasks).max(self.task_bytes / 2).max(1);
-        }
-    }
-
-    fn claim_limit(&self) -> usize {
-        self.claim_at_most.min((CLAIM_BYTES / self.task_bytes).max(1))
     }
 }
 
