@@ -2,7 +2,7 @@
 -- Returns an object with `result`: created | verified | options_updated | recreated | mismatch | draining, and with
 -- `differences` (of the shape), `options` (changed ones), `kept_options` (changed ones that were not applied, because a newer build
 -- has applied its own, and `newer_build`), `drift` (changed paths of the contract) with `drift_schemas` (old and new ones) and
--- `environment`, `workers` (alive, while draining) and `lookalike` (a flow of the same shape under another slug) where there are any.
+-- `environment` and `is_older_build` (a newer one has recorded its types, which stay), `workers` (alive, while draining) and `lookalike` (a flow of the same shape under another slug) where there are any.
 -- After a mismatch nothing was written. In a database set to development a changed shape asks the flow's workers to
 -- drain (`draining`; call again when they have stopped) and then deletes its runs and private queues (`recreated`).
 -- p_on_drift: report | refuse. p_build tells the program's version and build time; p_on_options: newer | apply.
@@ -71,7 +71,7 @@ begin
             'differences', to_jsonb(v_differences), 'lookalike', v_lookalike));
     end if;
 
-    select * into v_drift from flow.update_contract(v_flow.flow_id, p_definition -> 'contract', v_shape);
+    select * into v_drift from flow.update_contract(v_flow.flow_id, p_definition -> 'contract', v_shape, p_build);
     if v_drift.p_paths is not null and p_on_drift = 'refuse' then
         raise exception 'the types of flow "%" have changed under an unchanged shape: %; give the flow another slug, or '
             'deploy with drift set to report', v_slug, v_drift.p_paths using errcode = 'WF014', detail = v_drift.p_paths::text;
@@ -85,6 +85,7 @@ begin
         'result', case when v_options.p_applied is null then 'verified' else 'options_updated' end,
         'options', v_options.p_applied, 'kept_options', v_options.p_kept, 'newer_build', v_options.p_newer_build,
         'drift', v_drift.p_paths,
+        'is_older_build', case when v_drift.p_paths is not null then v_drift.p_is_older end,
         'environment', case when v_drift.p_paths is not null then (
             select s.value from flow.setting s where s.name = 'environment') end))
         -- Schemas keep their nulls.

@@ -69,8 +69,9 @@ async fn deploy_once(connection: &mut PgConnection, deployment: &Deployment<'_>)
     let mut transaction = connection.begin().await.map_err(DbError::from)?;
     let deployed = store::deploy(&mut transaction, deployment.definition, &terms).await?;
     let breaking = reasons_new_cannot_read_old(&deployed);
-    let is_production = deployed.environment.as_deref() == Some("production");
-    if !breaking.is_empty() && is_production && deployment.on_drift != OnDrift::Allow {
+    // An older instance that restarts during a rollout works on beside the newer ones: its types are not what is recorded.
+    let is_judged = deployed.environment.as_deref() == Some("production") && !deployed.is_older_build;
+    if !breaking.is_empty() && is_judged && deployment.on_drift != OnDrift::Allow {
         let slug = &deployment.definition.shape.slug;
         return Err(DeployError::Drift(format!(
             "the types of flow \"{slug}\" have changed so that values of runs under way cannot be read any more: {}; change the \

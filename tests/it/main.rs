@@ -11,6 +11,7 @@ mod crash;
 mod definition;
 mod deploy;
 mod embedded;
+mod evolving;
 mod failure;
 mod growth;
 mod invariants;

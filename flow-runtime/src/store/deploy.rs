@@ -24,6 +24,9 @@ pub(crate) struct Deployed {
     #[serde(default)]
     pub(crate) drift_schemas: Vec<SchemaChange>,
     pub(crate) environment: Option<String>,
+    /// A newer build has recorded its types, and they stay.
+    #[serde(default)]
+    pub(crate) is_older_build: bool,
     #[serde(default)]
     pub(crate) workers: Vec<LiveWorker>,
     pub(crate) lookalike: Option<String>,
