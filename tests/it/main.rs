@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails, also in a function it calls")]
 
+mod builds;
 mod cancel;
 mod claim;
 mod client;
