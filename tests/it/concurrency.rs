@@ -374,3 +374,35 @@ async fn a_flow_deleted_under_load_leaves_nothing_behind() {
     join_all(tasks).await;
     assert_calm(&engine).await;
 }
+
+// R19
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_keyed_start_beside_a_prune_never_makes_a_run_without_its_key() {
+    // Runs of an empty map end at once, so that each may be pruned as soon as it is there.
+    let graph = Graph::new("keyed").map("m", "input", &[]);
+    let engine = engine_with(&graph).await;
+    let until = Instant::now() + storm_length() / 2;
+    let mut tasks = JoinSet::new();
+    for _ in 0..6 {
+        let engine = Arc::clone(&engine);
+        tasks.spawn(async move {
+            while Instant::now() < until {
+                engine.run_sql("select flow.start_run('keyed', '[]', key => 'k')").await;
+            }
+        });
+    }
+    for _ in 0..2 {
+        let engine = Arc::clone(&engine);
+        tasks.spawn(async move {
+            while Instant::now() < until {
+                engine.run_sql("select flow.prune(now() + interval '1 hour')").await;
+            }
+        });
+    }
+    join_all(tasks).await;
+    let without =
+        "select count(*) from flow.run r where not exists (select from flow.run_key k where k.run_id = r.run_id)";
+    assert_eq!(engine.value::<i64>(without).await, 0);
+    assert!(engine.value::<i64>("select count(*) from flow.run").await <= 1, "one key names one run");
+    assert_calm(&engine).await;
+}

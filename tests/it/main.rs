@@ -17,6 +17,7 @@ mod failure;
 mod growth;
 mod invariants;
 mod lease;
+mod log;
 mod map;
 mod migrate;
 mod model;
