@@ -4,4 +4,4 @@ mod link;
 mod own;
 
 pub(crate) use link::{Link, connection_lost, in_time};
-pub(crate) use own::{OwnName, end_own, open, prepare, shares_processes, without_statements};
+pub(crate) use own::{OwnName, end_own, open, prepare, shares_processes};

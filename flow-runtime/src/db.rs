@@ -105,7 +105,7 @@ impl Db {
     /// A connection outside the pool for a few calls, also through a pooler; its error says what is wrong with address, user
     /// or database.
     pub(crate) async fn connect(&self) -> Result<PgConnection, DbError> {
-        self.in_time(database::open(&database::without_statements(&self.inner.pool.connect_options()))).await
+        self.in_time(database::open(&self.inner.pool.connect_options())).await
     }
 
     /// A connection that lasts, with a name that tells it from all others.

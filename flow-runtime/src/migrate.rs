@@ -1,4 +1,6 @@
 //! Brings a database to this program's schema: PGMQ, numbered migrations, and SQL functions by checksum.
+//!
+//! Statements here have no names, and stand in a transaction: a pooler may hand a server process on between two of them.
 
 mod check;
 mod pgmq;
@@ -159,6 +161,7 @@ pub(crate) async fn migrate(connection: &mut PgConnection, options: &PgConnectOp
     if !is_up_to_date(&mut transaction).await? {
         // A transaction's lock, since a pooler may hand the session to somebody else with all that it holds.
         sqlx::query("select pg_advisory_xact_lock($1)")
+            .persistent(false)
             .bind(MIGRATION_LOCK)
             .execute(&mut *transaction)
             .await
@@ -176,6 +179,7 @@ pub(crate) async fn migrate(connection: &mut PgConnection, options: &PgConnectOp
 async fn refuse_encoding(connection: &mut PgConnection) -> Result<(), MigrateError> {
     let mut transaction = connection.begin().await.map_err(DbError::from)?;
     let encoding: String = sqlx::query_scalar("select getdatabaseencoding()::text")
+        .persistent(false)
         .fetch_one(&mut *transaction)
         .await
         .map_err(DbError::from)?;
@@ -185,6 +189,7 @@ async fn refuse_encoding(connection: &mut PgConnection) -> Result<(), MigrateErr
 /// Whether nothing is to be done: the schema is this program's, or a newer one that still speaks its interface.
 async fn is_up_to_date(connection: &mut PgConnection) -> Result<bool, MigrateError> {
     let known: bool = sqlx::query_scalar("select to_regclass('flow.sql_function') is not null")
+        .persistent(false)
         .fetch_one(&mut *connection)
         .await
         .map_err(DbError::from)?;
@@ -219,22 +224,28 @@ fn short_hash<'a>(functions: impl Iterator<Item = (&'a str, String)>) -> String 
 async fn is_development(connection: &mut PgConnection) -> Result<bool, DbError> {
     let find =
         "select exists (select from flow.setting s where s.name = 'environment' and s.value = '\"development\"')";
-    Ok(sqlx::query_scalar(find).fetch_one(connection).await?)
+    Ok(sqlx::query_scalar(find).persistent(false).fetch_one(connection).await?)
 }
 
 /// The version of the functions that the database has; 0 before the first.
 async fn functions_version(connection: &mut PgConnection) -> Result<i32, DbError> {
     let find = "select coalesce((select s.value::integer from flow.setting s where s.name = 'functions'), 0)";
-    Ok(sqlx::query_scalar(find).fetch_one(connection).await?)
+    Ok(sqlx::query_scalar(find).persistent(false).fetch_one(connection).await?)
 }
 
 /// The version of the newest migration applied; 0 before the first.
 async fn stored_version(connection: &mut PgConnection) -> Result<i32, DbError> {
-    Ok(sqlx::query_scalar("select coalesce(max(m.version), 0) from flow.migration m").fetch_one(connection).await?)
+    Ok(sqlx::query_scalar("select coalesce(max(m.version), 0) from flow.migration m")
+        .persistent(false)
+        .fetch_one(connection)
+        .await?)
 }
 
 async fn stored_checksums(connection: &mut PgConnection) -> Result<Vec<(String, String)>, DbError> {
-    Ok(sqlx::query_as("select f.name, f.checksum from flow.sql_function f").fetch_all(connection).await?)
+    Ok(sqlx::query_as("select f.name, f.checksum from flow.sql_function f")
+        .persistent(false)
+        .fetch_all(connection)
+        .await?)
 }
 
 /// Applies what is missing: migrations by number, then each function whose checksum differs.
@@ -252,6 +263,7 @@ async fn apply(connection: &mut PgConnection) -> Result<(), MigrateError> {
     .map_err(DbError::from)?;
 
     let applied: Vec<(i32, String)> = sqlx::query_as("select m.version, m.checksum from flow.migration m")
+        .persistent(false)
         .fetch_all(&mut *connection)
         .await
         .map_err(DbError::from)?;
@@ -262,6 +274,7 @@ async fn apply(connection: &mut PgConnection) -> Result<(), MigrateError> {
             None => {
                 sqlx::raw_sql(text).execute(&mut *connection).await.map_err(DbError::from)?;
                 sqlx::query("insert into flow.migration (version, checksum) values ($1, $2)")
+                    .persistent(false)
                     .bind(version)
                     .bind(checksum(text))
                     .execute(&mut *connection)
@@ -285,6 +298,7 @@ async fn apply(connection: &mut PgConnection) -> Result<(), MigrateError> {
             "insert into flow.sql_function (name, checksum) values ($1, $2)
              on conflict (name) do update set checksum = excluded.checksum",
         )
+        .persistent(false)
         .bind(name)
         .bind(checksum(text))
         .execute(&mut *connection)
@@ -295,6 +309,7 @@ async fn apply(connection: &mut PgConnection) -> Result<(), MigrateError> {
         "insert into flow.setting (name, value) values ('functions', to_jsonb($1))
          on conflict (name) do update set value = excluded.value",
     )
+    .persistent(false)
     .bind(FUNCTIONS_VERSION)
     .execute(connection)
     .await
@@ -311,7 +326,7 @@ async fn install_pgmq(transaction: &mut PgConnection, options: &PgConnectOptions
     let pool = PgPoolOptions::new()
         .max_connections(2)
         .after_connect(|connection, _| Box::pin(database::prepare(connection)))
-        .connect_lazy_with(database::without_statements(options));
+        .connect_lazy_with(options.clone());
     let installed = ::pgmq::install::install_sql_from_embedded(&pool).await;
     pool.close().await;
     installed.map_err(|error| match error {

@@ -22,6 +22,7 @@ mod map;
 mod migrate;
 mod model;
 mod plan;
+mod pooler;
 mod process;
 mod queue;
 mod rollout;

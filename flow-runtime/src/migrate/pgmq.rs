@@ -43,7 +43,7 @@ const FIND: &str = "
 /// # Errors
 /// [`MigrateError::OldPgmq`], which names the version.
 pub(super) async fn is_installed_elsewhere(connection: &mut PgConnection) -> Result<bool, MigrateError> {
-    let found: Found = sqlx::query_as(FIND).fetch_one(connection).await.map_err(DbError::from)?;
+    let found: Found = sqlx::query_as(FIND).persistent(false).fetch_one(connection).await.map_err(DbError::from)?;
     if let Some(version) = found.extension {
         return if parse(&version) >= OLDEST { Ok(true) } else { Err(MigrateError::OldPgmq { version }) };
     }

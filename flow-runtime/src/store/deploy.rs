@@ -73,6 +73,7 @@ pub(crate) async fn deploy(
     terms: &Terms<'_>,
 ) -> Result<Deployed, DeployError> {
     let Json(deployed) = sqlx::query_scalar("select flow.deploy($1, $2, $3, $4, $5)")
+        .persistent(false)
         .bind(Json(definition))
         .bind(terms.on_drift)
         .bind(terms.build)
@@ -84,6 +85,6 @@ pub(crate) async fn deploy(
 }
 
 pub(crate) async fn withdraw_drain(connection: &mut PgConnection, slug: &str) -> Result<(), DeployError> {
-    sqlx::query("select flow.withdraw_drain($1)").bind(slug).execute(connection).await?;
+    sqlx::query("select flow.withdraw_drain($1)").persistent(false).bind(slug).execute(connection).await?;
     Ok(())
 }
