@@ -1,7 +1,15 @@
-//! Connections of the crate's own, beside the pool that clients share.
+//! Connections: those of the crate's own, the pool that clients share, deadlines, and who is woken by what.
 
+mod backoff;
+pub(crate) mod deadline;
+mod hub;
 mod link;
 mod own;
+mod shared;
 
-pub(crate) use link::{Link, connection_lost, in_time};
-pub(crate) use own::{OwnName, end_own, open, prepare, shares_processes};
+pub(crate) use backoff::Backoff;
+pub(crate) use deadline::{connection_lost, in_time};
+pub(crate) use hub::{Hub, Subscription, Topic};
+pub(crate) use link::{Link, Retry};
+pub(crate) use own::{OwnName, end_own, open, open_lasting, prepare, shares_processes};
+pub(crate) use shared::with_connection;

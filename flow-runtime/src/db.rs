@@ -8,15 +8,11 @@ use sqlx::{
 };
 
 use crate::{
-    database::{self, OwnName},
+    database::{self, Hub, OwnName, deadline, in_time},
     error::{DbError, MigrateError},
     lookout::Lookout,
     migrate,
-    notify::Hub,
 };
-
-/// How long one attempt to connect may take.
-pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A Postgres database that clients and workers of one process share. Cheap to clone.
 #[derive(Clone)]
@@ -44,7 +40,11 @@ impl Db {
         }
         let options = PgConnectOptions::from_str(url).map_err(|error| DbError::Address { reason: reason(&error) })?;
         let options = options.application_name("flow").disable_statement_logging();
-        let pool = PgPoolOptions::new().max_connections(10).acquire_timeout(CONNECT_TIMEOUT).connect_lazy_with(options);
+        let pool = PgPoolOptions::new()
+            .max_connections(10)
+            .acquire_timeout(deadline::CONNECT)
+            .acquire_slow_threshold(deadline::MIGRATE)
+            .connect_lazy_with(options);
         Ok(Self::with_pool(pool, true))
     }
 
@@ -76,7 +76,8 @@ impl Db {
     /// [`MigrateError`]; nothing is half applied.
     pub async fn migrate(&self) -> Result<(), MigrateError> {
         let mut connection = self.connect().await?;
-        migrate::migrate(&mut connection, &self.inner.pool.connect_options()).await
+        let options = self.inner.pool.connect_options();
+        in_time(deadline::MIGRATE, migrate::migrate(&mut connection, &options)).await
     }
 
     /// Waits until the database answers, and checks that its schema speaks this program's interface and has every table,
@@ -89,7 +90,7 @@ impl Db {
             let mut connection = self.connect().await?;
             migrate::check_schema(&mut connection).await
         };
-        match tokio::time::timeout(limit.unwrap_or(CONNECT_TIMEOUT), check).await {
+        match tokio::time::timeout(limit.unwrap_or(deadline::CONNECT), check).await {
             Ok(checked) => checked,
             Err(_) => Err(DbError::from(sqlx::Error::PoolTimedOut).into()),
         }
@@ -112,7 +113,7 @@ impl Db {
     pub(crate) async fn connect_own(&self) -> Result<(PgConnection, OwnName), DbError> {
         let options = self.inner.pool.connect_options();
         let name = OwnName::new(&options);
-        Ok((self.in_time(database::open(&name.on(&options))).await?, name))
+        Ok((self.in_time(database::open_lasting(&name.on(&options))).await?, name))
     }
 
     /// Refuses an address behind which connections share server processes statement by statement, which no worker can use.
@@ -127,7 +128,7 @@ impl Db {
     async fn in_time<T>(&self, call: impl Future<Output = sqlx::Result<T>>) -> Result<T, DbError> {
         let options = self.inner.pool.connect_options();
         let named = |error| DbError::connecting(error, &self.address(), options.get_username());
-        match tokio::time::timeout(CONNECT_TIMEOUT, call).await {
+        match tokio::time::timeout(deadline::CONNECT, call).await {
             Ok(called) => called.map_err(named),
             Err(_) => Err(named(sqlx::Error::PoolTimedOut)),
         }

@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 use crate::{
     config::{OnDrift, OnOptions},
+    database::{deadline, in_time},
     error::{DbError, DeployError},
     store::{self, Deployed, Terms},
 };
@@ -34,13 +35,13 @@ static BUILT_AT: LazyLock<Option<DateTime<Utc>>> =
 /// Has the flow created or verified. In a development database a changed shape waits for older workers to stop.
 pub(crate) async fn deploy(connection: &mut PgConnection, deployment: &Deployment<'_>) -> Result<(), DeployError> {
     let slug = &deployment.definition.shape.slug;
-    let mut deployed = deploy_once(connection, deployment).await?;
+    let mut deployed = in_time(deadline::DEPLOY, deploy_once(connection, deployment)).await?;
     if deployed.result == "draining" {
         tracing::warn!(flow = slug, "the flow has another shape now; waiting for its older workers to stop");
         let until = Instant::now() + deployment.drain_wait;
         while deployed.result == "draining" && Instant::now() < until {
             tokio::time::sleep(Duration::from_millis(200)).await;
-            deployed = deploy_once(connection, deployment).await?;
+            deployed = in_time(deadline::DEPLOY, deploy_once(connection, deployment)).await?;
         }
     }
     match deployed.result.as_str() {

@@ -7,7 +7,7 @@ use sqlx::Error as SqlxError;
 use uuid::Uuid;
 
 pub use db::{DbError, DriverError};
-pub(crate) use db::{message, sqlstate};
+pub(crate) use db::{breaks_connection, message, sqlstate};
 pub use migrate::MigrateError;
 
 /// A flow was not deployed, or a worker not registered.

@@ -8,7 +8,6 @@ extern crate self as flow_runtime;
 #[path = "private.rs"]
 pub mod __private;
 mod args;
-mod backoff;
 mod client;
 mod config;
 mod context;
@@ -22,7 +21,6 @@ mod fault;
 mod handlers;
 mod lookout;
 mod migrate;
-mod notify;
 mod registry;
 mod run_handle;
 mod store;

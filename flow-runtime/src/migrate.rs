@@ -102,6 +102,7 @@ const FUNCTIONS: &[(&str, &str)] = sql_files![
     "renew_leases",
     "requeue_tasks",
     "require_read_committed",
+    "require_writable",
     "resume_queue",
     "resume_tasks",
     "retry_delay",

@@ -21,6 +21,7 @@ mod log;
 mod map;
 mod migrate;
 mod model;
+mod network;
 mod plan;
 mod pooler;
 mod process;

@@ -68,7 +68,6 @@ async fn work(url: &str) -> anyhow::Result<Value> {
 const SETTINGS: &[&str] = &[
     "default_transaction_isolation = 'repeatable read'",
     "default_transaction_isolation = 'serializable'",
-    "default_transaction_read_only = on",
     "standard_conforming_strings = off",
     "backslash_quote = off",
     "search_path = ''",

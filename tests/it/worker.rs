@@ -757,7 +757,7 @@ async fn an_answer_of_the_servers_costs_no_connection() {
     let run = Client::new(&db).start::<Doer>(&vec![Deed::Sleep(300)]).await.unwrap();
     let claimed = "select count(*) from flow.task t where t.status = 'started'";
     eventually("the task is claimed", async || number(&test, claimed).await == 1).await;
-    eventually("both connections are there", async || own_processes(&test).await.len() == 2).await;
+    eventually("its connections are there", async || own_processes(&test).await.len() == 3).await;
     let before = own_processes(&test).await;
     // The exchange that settles the task waits for this lock, and is cancelled twice.
     let mut holder = test.pool().begin().await.unwrap();
@@ -784,9 +784,9 @@ async fn of_a_lost_connection_only_the_process_with_its_name_is_ended() {
     let test = TestDb::new().await;
     let db = Db::new(test.url()).unwrap();
     let worker = Worker::builder(&db).flow(Doer::default()).build().unwrap().start().await.unwrap();
-    eventually("both connections are there", async || own_processes(&test).await.len() == 2).await;
+    eventually("its connections are there", async || own_processes(&test).await.len() == 3).await;
     let names: std::collections::BTreeSet<_> = own_processes(&test).await.into_iter().map(|(name, _)| name).collect();
-    assert_eq!(names.len(), 2);
+    assert_eq!(names.len(), 3, "settling, renewing and listening");
     // Somebody else's, which a pooler might have given the process of a lost connection.
     let mut innocent = test.pool().acquire().await.unwrap();
     let own = "select pg_backend_pid()";

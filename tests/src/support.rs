@@ -9,6 +9,8 @@ mod log;
 mod plans;
 mod pooler;
 mod process;
+mod proxy;
+mod server;
 
 pub use by_hand::complete_each;
 pub use database::TestDb;
@@ -17,5 +19,7 @@ pub use eventually::eventually;
 pub use graph::Graph;
 pub use log::Log;
 pub use plans::{PlanWatch, Plans};
-pub use pooler::{Pooler, Server};
+pub use pooler::Pooler;
 pub use process::Process;
+pub use proxy::Proxy;
+pub use server::Server;

@@ -1,11 +1,21 @@
 //! A connection of a worker's own that is made again when it was lost.
 
-use std::time::Duration;
-
 use sqlx::{Connection, PgConnection};
 
-use super::{OwnName, end_own};
+use super::{OwnName, deadline, deadline::in_time, end_own};
 use crate::{db::Db, error::DbError};
+
+/// What an error of a call means for the next one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Retry {
+    /// The same call may go well later.
+    Later {
+        /// The connection was dropped: nobody knows what became of the call.
+        is_dropped: bool,
+    },
+    /// The same call would fail again.
+    Never,
+}
 
 /// A connection that is made again when it was lost.
 pub(crate) struct Link {
@@ -13,12 +23,14 @@ pub(crate) struct Link {
     connection: Option<PgConnection>,
     /// The connection in use, or the one that was lost last and whose server process may still be at work.
     name: Option<OwnName>,
+    /// The connection in use has answered a call.
+    has_served: bool,
 }
 
 impl Link {
     /// A link without a connection yet.
     pub(crate) fn new(db: Db) -> Self {
-        Self { db, connection: None, name: None }
+        Self { db, connection: None, name: None, has_served: false }
     }
 
     /// The connection; a new one in place of a lost one. What the lost one may still be doing has ended by then, committed or
@@ -29,20 +41,33 @@ impl Link {
             None => {
                 let (mut connection, name) = self.db.connect_own().await?;
                 if let Some(lost) = &self.name {
-                    end_own(&mut connection, lost).await?;
+                    in_time(deadline::RENEW, end_own(&mut connection, lost)).await?;
                 }
                 self.name = Some(name);
+                self.has_served = false;
                 connection
             }
         };
         Ok(self.connection.insert(connection))
     }
 
-    /// Forgets the connection when the error says that it may be broken. An answer of the server's leaves it as it is: behind a
-    /// pooler a dropped connection would hand a healthy server process to somebody else.
-    pub(crate) fn lose_after(&mut self, error: &DbError) {
-        if error.breaks_connection() {
+    /// Remembers that the connection has answered.
+    pub(crate) fn has_served(&mut self) {
+        self.has_served = true;
+    }
+
+    /// Whether trying again may help, and with which connection: an answer of the server's leaves it as it is, since behind a pooler
+    /// a dropped one would hand a healthy server process to somebody else. Says whether the connection was dropped.
+    pub(crate) fn after(&mut self, error: &DbError) -> Retry {
+        // What was prepared before a function changed is of no use any more; on a fresh connection it is a fault of the program.
+        let is_stale = error.is_about_statements() && self.has_served;
+        let is_dropped = error.breaks_connection() || is_stale;
+        if is_dropped {
             self.lose();
+        }
+        match error.is_transient() || is_stale {
+            true => Retry::Later { is_dropped },
+            false => Retry::Never,
         }
     }
 
@@ -56,14 +81,4 @@ impl Link {
             let _ = connection.close().await;
         }
     }
-}
-
-/// The call's result; a call that does not answer within `limit` counts as lost.
-pub(crate) async fn in_time<T>(limit: Duration, call: impl Future<Output = Result<T, DbError>>) -> Result<T, DbError> {
-    tokio::time::timeout(limit, call).await.unwrap_or_else(|_| Err(connection_lost()))
-}
-
-/// A reply that did not come.
-pub(crate) fn connection_lost() -> DbError {
-    DbError::from(sqlx::Error::from(std::io::Error::from(std::io::ErrorKind::TimedOut)))
 }

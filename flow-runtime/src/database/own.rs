@@ -9,8 +9,13 @@ use crate::store::literal;
 /// nothing is left behind on a server process that a pooler hands on.
 const SETTINGS: &str = "select set_config(s.name, s.value, false) from (values
     ('default_transaction_isolation', 'read committed'),
-    ('default_transaction_read_only', 'off'),
     ('standard_conforming_strings', 'on')) s(name, value) where current_setting(s.name) <> s.value";
+
+/// Settings of a connection that lasts: a client that has frozen, or a network that has gone, must not keep a transaction and its
+/// locks open on the server. In seconds: 30 until an unanswered packet ends the connection, 30 + 3 times 10 until a silent one does.
+const LASTING: &str = "select set_config(s.name, s.value, false) from (values
+    ('tcp_user_timeout', '30s'), ('tcp_keepalives_idle', '30'), ('tcp_keepalives_interval', '10'),
+    ('tcp_keepalives_count', '3'), ('idle_in_transaction_session_timeout', '60s')) s(name, value)";
 
 /// The longest name that PostgreSQL keeps, in bytes.
 const LONGEST_NAME: usize = 63;
@@ -40,6 +45,13 @@ impl OwnName {
 pub(crate) async fn open(options: &PgConnectOptions) -> sqlx::Result<PgConnection> {
     let mut connection = PgConnection::connect_with(options).await?;
     prepare(&mut connection).await?;
+    Ok(connection)
+}
+
+/// Opens a connection that lasts, with the settings of one.
+pub(crate) async fn open_lasting(options: &PgConnectOptions) -> sqlx::Result<PgConnection> {
+    let mut connection = open(options).await?;
+    sqlx::raw_sql(LASTING).execute(&mut connection).await?;
     Ok(connection)
 }
 

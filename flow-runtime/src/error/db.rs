@@ -101,6 +101,12 @@ impl DbError {
         }
     }
 
+    /// Whether statements that were prepared before are of no use, or a pooler has handed them to somebody else.
+    pub(crate) fn is_about_statements(&self) -> bool {
+        let code = self.driver_error().and_then(DriverError::code).unwrap_or_default();
+        ["0A000", "26000", "42P05"].contains(&code.as_str())
+    }
+
     /// Whether the server could not do with the data what was asked of it: a value, or too much of them at once.
     pub(crate) fn is_about_data(&self) -> bool {
         let code = self.driver_error().and_then(DriverError::code).unwrap_or_default();
@@ -124,11 +130,9 @@ impl DbError {
         }
     }
 
-    /// Whether the connection may be of no use any more. An answer of the server's is none of that, but for one that says that the
-    /// server process ends, has lost its state or may not write.
+    /// Whether the connection may be of no use any more.
     pub(crate) fn breaks_connection(&self) -> bool {
-        let Some(source) = self.driver_error() else { return false };
-        source.code().is_none_or(|code| code.starts_with("57P0") || code.starts_with("08") || code == "25006")
+        self.driver_error().is_some_and(|error| breaks_connection(&error.0))
     }
 
     /// The same failure, named for an attempt to connect to `address` as `user`.
@@ -152,6 +156,12 @@ impl From<SqlxError> for DbError {
             _ => Self::Other(error.into()),
         }
     }
+}
+
+/// Whether the connection may be of no use after this error. An answer of the server's is no reason, but for one that says that the
+/// server process ends, has lost its state or may not write.
+pub(crate) fn breaks_connection(error: &SqlxError) -> bool {
+    sqlstate(error).is_none_or(|code| code.starts_with("57P0") || code.starts_with("08") || code == "25006")
 }
 
 /// The SQLSTATE of a server's answer; `None` for anything else.

@@ -71,3 +71,9 @@ pub enum MigrateError {
     #[error(transparent)]
     Db(#[from] DbError),
 }
+
+impl From<sqlx::Error> for MigrateError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Db(error.into())
+    }
+}

@@ -4,17 +4,16 @@
 //! somebody else's. A call that travels as one message with its arguments as literals needs no prepared statement and leaves no
 //! state behind, and its isolation level is set in the same message. docs/decisions/0009 has the measurements.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, time::Duration};
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use sqlx::{AssertSqlSafe, FromRow, PgExecutor, Row, postgres::PgRow};
+use sqlx::{AssertSqlSafe, FromRow, PgConnection, PgPool, Row, postgres::PgRow};
 use uuid::Uuid;
 
-use crate::error::DbError;
+use crate::{database::with_connection, error::DbError};
 
-/// Goes before each call outside of a caller's transaction: the engine's functions rely on seeing what others have committed, and an
-/// answer of a server that cannot write, as a primary that was demoted, is not to be believed.
-const READ_COMMITTED: &str = "set transaction isolation level read committed read write; ";
+/// Goes before each call outside of a caller's transaction: the engine's functions rely on seeing what others have committed.
+const READ_COMMITTED: &str = "set transaction isolation level read committed; ";
 
 /// A value as an argument.
 pub(super) trait Argument {
@@ -103,13 +102,13 @@ impl<T: Argument> Argument for [T] {
 pub(super) struct Call {
     text: String,
     /// What closes the call.
-    end: &'static str,
+    end: String,
 }
 
 impl Call {
     /// Begins with everything before the arguments, as in `select flow.cancel_run`.
     pub(super) fn new(head: &'static str) -> Self {
-        Self { text: format!("{head}("), end: ")" }
+        Self { text: format!("{head}("), end: ")".to_owned() }
     }
 
     /// Adds the next argument.
@@ -126,19 +125,25 @@ impl Call {
         self
     }
 
-    /// Has the result returned as text.
-    pub(super) fn as_text(self) -> Self {
-        Self { end: ")::text", ..self }
+    /// Names what the function returns.
+    pub(super) fn named(self, name: &'static str) -> Self {
+        Self { end: format!(") {name}"), ..self }
     }
 
-    /// Calls the function in a transaction of its own.
-    pub(super) async fn rows(self, executor: impl PgExecutor<'_>) -> sqlx::Result<Vec<PgRow>> {
-        send(format!("{READ_COMMITTED}{}{}", self.text, self.end), executor).await
+    /// Has the result returned as text.
+    pub(super) fn as_text(self) -> Self {
+        Self { end: ")::text".to_owned(), ..self }
+    }
+
+    /// Calls the function in a transaction of its own, and waits for at most `limit`.
+    pub(super) async fn rows(self, pool: &PgPool, limit: Duration) -> sqlx::Result<Vec<PgRow>> {
+        let text = format!("{READ_COMMITTED}{}{}", self.text, self.end);
+        with_connection(pool, limit, async |connection| send(text, connection).await).await
     }
 
     /// Calls the function in the transaction that the caller has begun.
-    pub(super) async fn rows_in_transaction(self, executor: impl PgExecutor<'_>) -> sqlx::Result<Vec<PgRow>> {
-        send(format!("{}{}", self.text, self.end), executor).await
+    pub(super) async fn rows_in_transaction(self, connection: &mut PgConnection) -> sqlx::Result<Vec<PgRow>> {
+        send(format!("{}{}", self.text, self.end), connection).await
     }
 }
 
@@ -155,13 +160,13 @@ pub(super) fn first_row<T: for<'r> FromRow<'r, PgRow>>(rows: Vec<PgRow>) -> Resu
     Ok(rows.first().map(T::from_row).transpose()?)
 }
 
-async fn send(text: String, executor: impl PgExecutor<'_>) -> sqlx::Result<Vec<PgRow>> {
+async fn send(text: String, connection: &mut PgConnection) -> sqlx::Result<Vec<PgRow>> {
     if text.contains('\0') {
         // A zero byte would end the message early.
         return Err(sqlx::Error::Encode("a text holds the character U+0000, which Postgres cannot store".into()));
     }
     // Every argument went through `literal`.
-    sqlx::raw_sql(AssertSqlSafe(text)).fetch_all(executor).await
+    sqlx::raw_sql(AssertSqlSafe(text)).fetch_all(connection).await
 }
 
 /// A text as a literal that means the same whatever `standard_conforming_strings` is.

@@ -5,7 +5,10 @@ use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
 use super::call::{Call, first_row, only_value};
-use crate::error::{DbError, StartError};
+use crate::{
+    database::deadline,
+    error::{DbError, StartError},
+};
 
 /// Runs to start, one entry a run in each list; the optional lists may be empty.
 #[derive(Debug, Default)]
@@ -66,7 +69,7 @@ impl NewRuns {
 
 /// The runs' ids, in the order of the inputs.
 pub(crate) async fn start_runs(pool: &PgPool, new: &NewRuns) -> Result<Vec<Uuid>, StartError> {
-    Ok(only_value(new.call().rows(pool).await?)?)
+    Ok(only_value(new.call().rows(pool, deadline::START).await?)?)
 }
 
 /// The same in the transaction that the caller has begun on `connection`.
@@ -75,28 +78,34 @@ pub(crate) async fn start_runs_in(connection: &mut PgConnection, new: &NewRuns) 
 }
 
 pub(crate) async fn get_run(pool: &PgPool, run: Uuid) -> Result<Option<RunRow>, DbError> {
-    let call = Call::new("select flow, status, error_step, error, output from flow.get_run").arg(&run);
-    first_row(call.rows(pool).await?)
+    let call =
+        Call::new("select r.* from flow.require_writable() cross join lateral flow.get_run").arg(&run).named("r");
+    first_row(call.rows(pool, deadline::READ).await?)
 }
 
 pub(crate) async fn get_step(pool: &PgPool, run: Uuid, step: &str) -> Result<Option<StepRow>, DbError> {
-    let call = Call::new("select flow, status, error, output from flow.get_step").arg(&run).arg(step);
-    first_row(call.rows(pool).await?)
+    let call = Call::new("select s.* from flow.require_writable() cross join lateral flow.get_step")
+        .arg(&run)
+        .arg(step)
+        .named("s");
+    first_row(call.rows(pool, deadline::READ).await?)
 }
 
 pub(crate) async fn run_progress(pool: &PgPool, run: Uuid) -> Result<Option<RunProgress>, DbError> {
     let call =
-        Call::new("select status, steps_done, steps_total, tasks_done, tasks_known from flow.run_progress").arg(&run);
-    first_row(call.rows(pool).await?)
+        Call::new("select p.* from flow.require_writable() cross join lateral flow.run_progress").arg(&run).named("p");
+    first_row(call.rows(pool, deadline::READ).await?)
 }
 
 pub(crate) async fn ended_runs(pool: &PgPool, runs: &[Uuid]) -> Result<Vec<Uuid>, sqlx::Error> {
-    only_value(Call::new("select flow.ended_runs").arg(runs).rows(pool).await?)
+    let call =
+        Call::new("select e.* from flow.require_writable() cross join lateral flow.ended_runs").arg(runs).named("e");
+    only_value(call.rows(pool, deadline::POLL).await?)
 }
 
 /// The run's status afterwards; `None` when there is no such run.
 pub(crate) async fn cancel_run(pool: &PgPool, run: Uuid) -> Result<Option<String>, DbError> {
-    match Call::new("select flow.cancel_run").arg(&run).as_text().rows(pool).await {
+    match Call::new("select flow.cancel_run").arg(&run).as_text().rows(pool, deadline::START).await {
         Err(error) if crate::error::sqlstate(&error).as_deref() == Some("WF002") => Ok(None),
         rows => Ok(Some(only_value(rows?)?)),
     }

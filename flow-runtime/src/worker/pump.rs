@@ -7,15 +7,11 @@ use tokio::{sync::mpsc, time::Instant};
 
 use super::{bounds::Bounds, execute, log, start::Shared};
 use crate::{
-    backoff::Backoff,
-    database::{Link, connection_lost, in_time},
+    database::{Backoff, Link, Retry, connection_lost, deadline, in_time},
     error::{DbError, WorkerError},
     fault,
     store::{self, Exchange, Exchanged, FailedRun, Fate, Outcome, Settlement, Verdict},
 };
-
-/// How long an exchange may take before its connection counts as lost.
-const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long the first result waits for others while handlers run, so that a busy worker settles in batches.
 /// Source: docs/decisions/0005 (batch size against delay, measured).
@@ -129,6 +125,7 @@ impl Pump {
         let resume_with = self.must_resume.then(|| self.shared.held.ids());
         match self.call(limit, count, resume_with).await {
             Ok(reply) => {
+                self.link.has_served();
                 self.backoff.reset();
                 self.bounds.widen();
                 self.must_resume = false;
@@ -136,16 +133,17 @@ impl Pump {
                 reply.failed_runs.iter().for_each(|run| log::run_failed(&self.shared, run));
                 self.take(limit, reply);
             }
-            Err(error) if error.is_transient() => self.wait_out(&error).await,
-            Err(error) => self.narrow(count, limit, error),
+            Err(error) => match self.link.after(&error) {
+                Retry::Later { is_dropped } => self.wait_out(&error, is_dropped).await,
+                Retry::Never => self.narrow(count, limit, error),
+            },
         }
     }
 
-    /// Waits before the next try, and has a connection that may be broken made again.
-    async fn wait_out(&mut self, error: &DbError) {
+    /// Waits before the next try.
+    async fn wait_out(&mut self, error: &DbError, is_dropped: bool) {
         // After an answer of the server's nothing has happened, and nothing is to be asked for again.
-        self.must_resume |= error.breaks_connection();
-        self.link.lose_after(error);
+        self.must_resume |= is_dropped;
         let pause = self.backoff.next_pause();
         tracing::warn!(error = %error, cause = error.cause(), ?pause, "exchange failed; trying again");
         tokio::select! {
@@ -191,7 +189,7 @@ impl Pump {
         let given_up = match self.link.get().await {
             Ok(connection) => {
                 let call = store::give_up_attempt(connection, self.shared.worker_id, &self.unsettled[0]);
-                in_time(EXCHANGE_TIMEOUT, call).await
+                in_time(deadline::EXCHANGE, call).await
             }
             Err(error) => Err(error),
         };
@@ -203,8 +201,10 @@ impl Pump {
                 log::run_failed(&self.shared, &FailedRun { run_id: id.run_id, step: Some(id.step), error });
                 self.settled(1, &[verdict], &[]);
             }
-            Err(error) if error.is_transient() => self.wait_out(&error).await,
-            Err(error) => self.fail(error.into()),
+            Err(error) => match self.link.after(&error) {
+                Retry::Later { is_dropped } => self.wait_out(&error, is_dropped).await,
+                Retry::Never => self.fail(error.into()),
+            },
         }
     }
 
@@ -223,7 +223,7 @@ impl Pump {
             is_careful: self.bounds.is_careful,
         };
         let connection = self.link.get().await?;
-        match in_time(EXCHANGE_TIMEOUT, store::exchange(connection, &sent)).await {
+        match in_time(deadline::EXCHANGE, store::exchange(connection, &sent)).await {
             Ok(_) if fault::is_cut("committed") => Err(connection_lost()),
             exchanged => exchanged,
         }

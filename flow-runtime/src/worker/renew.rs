@@ -1,24 +1,15 @@
 //! Keeps the leases of held tasks, and the worker's heartbeat, on a schedule of its own.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Instant};
 
 use flow_core::definition::QueueMode;
 use tokio_util::sync::CancellationToken;
 
 use super::{log, start::Shared};
 use crate::{
-    backoff::Backoff,
-    database::{Link, in_time},
-    fault,
-    notify::Subscription,
-    store,
+    database::{Backoff, Link, Subscription, deadline, in_time},
+    fault, store,
 };
-
-/// How long a renewal may take before its connection counts as lost.
-const RENEW_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Renews until `all_settled`, every third of a lease and whenever the database calls this worker.
 pub(super) async fn renew_until(shared: Arc<Shared>, own: Subscription, all_settled: CancellationToken) {
@@ -38,12 +29,13 @@ pub(super) async fn renew_until(shared: Arc<Shared>, own: Subscription, all_sett
         let renewed = match link.get().await {
             Ok(connection) => {
                 let renewal = store::renew_leases(connection, shared.worker_id, shared.config.lease, &held);
-                in_time(RENEW_TIMEOUT, renewal).await
+                in_time(deadline::RENEW, renewal).await
             }
             Err(error) => Err(error),
         };
         match renewed {
             Ok(renewed) => {
+                link.has_served();
                 backoff.reset();
                 pause = shared.config.renew_interval();
                 let mut lost = renewed.lost;
@@ -57,7 +49,7 @@ pub(super) async fn renew_until(shared: Arc<Shared>, own: Subscription, all_sett
                 look_out(&shared, &mut link).await;
             }
             Err(error) => {
-                link.lose_after(&error);
+                link.after(&error);
                 pause = backoff.next_pause().min(shared.config.renew_interval());
                 tracing::warn!(error = %error, cause = error.cause(), ?pause, "renewal failed; trying again");
             }
@@ -74,7 +66,7 @@ async fn look_out(shared: &Shared, link: &mut Link) {
         return;
     }
     let looked = match link.get().await {
-        Ok(connection) => in_time(RENEW_TIMEOUT, store::unserved_queues(connection, slug)).await,
+        Ok(connection) => in_time(deadline::RENEW, store::unserved_queues(connection, slug)).await,
         Err(error) => Err(error),
     };
     match looked {
@@ -82,7 +74,7 @@ async fn look_out(shared: &Shared, link: &mut Link) {
         Err(error) => {
             // Nothing depends on it: the next look is a minute away.
             tracing::debug!(error = %error, cause = error.cause(), "no look at the queues");
-            link.lose_after(&error);
+            link.after(&error);
         }
     }
 }

@@ -9,16 +9,13 @@ use tokio::{
 
 use super::pump::Pump;
 use crate::{
-    database::in_time,
+    database::{Retry, deadline, in_time},
     error::{DbError, WorkerError},
     store::{self, TaskId},
 };
 
 /// How long aborted handlers get to be dropped before their tasks are given back.
 const ABORT_WAIT: Duration = Duration::from_secs(1);
-
-/// How long giving back or saying goodbye may take before its connection counts as lost.
-const CALL_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// SIGTERM and SIGINT.
 pub(crate) struct Signals {
@@ -89,7 +86,7 @@ impl Pump {
         while !self.is_cut_off() && !is_past(until) {
             let worker_id = self.shared.worker_id;
             let released = match self.link.get().await {
-                Ok(connection) => in_time(CALL_TIMEOUT, store::release_tasks(connection, worker_id, &tasks)).await,
+                Ok(connection) => in_time(deadline::RELEASE, store::release_tasks(connection, worker_id, &tasks)).await,
                 Err(error) => Err(error),
             };
             if self.is_done(released).await {
@@ -105,7 +102,9 @@ impl Pump {
     async fn goodbye(&mut self) {
         while !self.is_cut_off() {
             let stopped = match self.link.get().await {
-                Ok(connection) => in_time(CALL_TIMEOUT, store::stop_worker(connection, self.shared.worker_id)).await,
+                Ok(connection) => {
+                    in_time(deadline::RELEASE, store::stop_worker(connection, self.shared.worker_id)).await
+                }
                 Err(error) => Err(error),
             };
             if self.is_done(stopped).await {
@@ -121,15 +120,16 @@ impl Pump {
                 self.backoff.reset();
                 true
             }
-            Err(error) if error.is_transient() => {
-                self.link.lose_after(&error);
-                tokio::time::sleep(self.backoff.next_pause()).await;
-                false
-            }
-            Err(error) => {
-                self.fail(error.into());
-                true
-            }
+            Err(error) => match self.link.after(&error) {
+                Retry::Later { .. } => {
+                    tokio::time::sleep(self.backoff.next_pause()).await;
+                    false
+                }
+                Retry::Never => {
+                    self.fail(error.into());
+                    true
+                }
+            },
         }
     }
 

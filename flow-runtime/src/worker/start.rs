@@ -10,12 +10,11 @@ use tracing::Instrument;
 use super::{RunningWorker, Worker, held::Held, panic, pump::Pump, renew};
 use crate::{
     config::WorkerConfig,
-    database::Link,
+    database::{Link, Subscription, Topic, deadline, in_time},
     db::Db,
     deploy::{self, Deployment},
     error::{DeployError, WorkerError},
     fault,
-    notify::{Subscription, Topic},
     registry::Registered,
     store::{self, Settlement},
 };
@@ -62,7 +61,7 @@ pub(super) async fn start(worker: Worker) -> Result<RunningWorker, WorkerError> 
     let mut link = Link::new(worker.db.clone());
     let connection = link.get().await?;
     // Before the deployment: a program that was taken out of service must not bring its shape of the flow back.
-    store::refuse_disabled(connection, worker.name()).await?;
+    in_time(deadline::READ, store::refuse_disabled(connection, worker.name())).await?;
     deploy(connection, &worker).await?;
     if fault::is_cut("deploying") {
         link.lose();
@@ -145,5 +144,5 @@ async fn register(connection: &mut PgConnection, worker: &Worker) -> Result<(i64
         steps: &steps,
         input_steps: &input_steps,
     };
-    store::register_worker(connection, &new).await
+    in_time(deadline::DEPLOY, store::register_worker(connection, &new)).await
 }

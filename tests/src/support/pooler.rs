@@ -7,7 +7,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use super::eventually;
+use super::{Server, eventually};
 
 /// A PgBouncer of its own; stopped when dropped.
 pub struct Pooler {
@@ -55,7 +55,7 @@ impl Pooler {
             command.args(["-u", "nobody"]);
         }
         let child = command.arg(&path).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let url = format!("postgres://{}:{}@127.0.0.1:{port}/{}", server.user, server.password, server.database);
+        let url = server.url_at("127.0.0.1", port);
         eventually("the pooler listens", async || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()).await;
         Some(Self { child, folder, url })
     }
@@ -71,36 +71,5 @@ impl Drop for Pooler {
         let _ = self.child.kill();
         let _ = self.child.wait();
         let _ = fs::remove_dir_all(&self.folder);
-    }
-}
-
-/// The parts of a URL of the test server.
-pub struct Server {
-    user: String,
-    password: String,
-    /// A host's name or address.
-    pub host: String,
-    /// The port.
-    pub port: u16,
-    database: String,
-}
-
-impl Server {
-    /// Takes a URL apart.
-    ///
-    /// # Panics
-    /// When it is not of the form `postgres://user:password@host:port/database`.
-    pub fn of(url: &str) -> Self {
-        let parts = url.split_once("://").and_then(|(_, rest)| rest.rsplit_once('@')).unwrap();
-        let (user, password) = parts.0.split_once(':').unwrap_or((parts.0, ""));
-        let (place, database) = parts.1.split_once('/').unwrap();
-        let (host, port) = place.rsplit_once(':').unwrap_or((place, "5432"));
-        Self {
-            user: user.to_owned(),
-            password: password.to_owned(),
-            host: host.to_owned(),
-            port: port.parse().unwrap(),
-            database: database.split('?').next().unwrap_or_default().to_owned(),
-        }
     }
 }

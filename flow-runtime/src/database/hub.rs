@@ -1,4 +1,8 @@
-//! One listening connection for all of a process: wakes workers and waiting handles, with a poll as the net.
+//! Who waits for what in this process: woken by notifications over one listening connection, with a look at all waited-for runs
+//! as the net.
+
+mod ear;
+mod trouble;
 
 use std::{
     collections::HashMap,
@@ -7,24 +11,28 @@ use std::{
     time::Duration,
 };
 
-use sqlx::{PgPool, postgres::PgListener};
+use sqlx::PgPool;
 use tokio::{
     sync::{Notify, OnceCell},
     task::JoinHandle,
-    time::Instant,
 };
 use uuid::Uuid;
 
-use crate::{backoff::Backoff, database, store};
+use super::{Backoff, deadline, in_time};
+use crate::store;
+use ear::{Ear, Heard};
+use trouble::Trouble;
 
-/// How often watched runs are looked at when no notification comes.
-const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// How often all waited-for runs are looked at when no notification comes.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Everybody in this process who waits for a notification, and the task that listens for them.
 pub(crate) struct Hub {
     pool: PgPool,
     waiting: Mutex<Waiting>,
     changed: Notify,
+    /// Makes the look at runs look now.
+    look: Notify,
     /// Whether a pooler hands server processes on between two statements, so that nothing is heard; found out once.
     is_deaf: OnceCell<bool>,
 }
@@ -35,6 +43,7 @@ struct Waiting {
     workers: HashMap<i64, Slot>,
     runs: HashMap<Uuid, Slot>,
     listener: Option<JoinHandle<()>>,
+    looker: Option<JoinHandle<()>>,
 }
 
 /// Those who wait for one id.
@@ -62,10 +71,16 @@ pub(crate) enum Topic {
 
 impl Hub {
     pub(crate) fn new(pool: PgPool) -> Arc<Self> {
-        Arc::new(Self { pool, waiting: Mutex::default(), changed: Notify::new(), is_deaf: OnceCell::new() })
+        Arc::new(Self {
+            pool,
+            waiting: Mutex::default(),
+            changed: Notify::new(),
+            look: Notify::new(),
+            is_deaf: OnceCell::new(),
+        })
     }
 
-    /// Wakes `notify` each time `topic` is named, from now on, and once more whenever something may have been missed.
+    /// Wakes `notify` each time `topic` is named, from now on; a worker once more whenever something may have been missed.
     pub(crate) fn subscribe(self: &Arc<Self>, topic: Topic, notify: Arc<Notify>) -> Subscription {
         let mut waiting = self.lock();
         let waker = Arc::downgrade(&notify);
@@ -78,6 +93,9 @@ impl Hub {
         if waiting.listener.as_ref().is_none_or(JoinHandle::is_finished) {
             waiting.listener = Some(tokio::spawn(Arc::clone(self).listen()));
         }
+        if matches!(topic, Topic::Run(_)) && waiting.looker.as_ref().is_none_or(JoinHandle::is_finished) {
+            waiting.looker = Some(tokio::spawn(Arc::clone(self).look_at_runs()));
+        }
         drop(waiting);
         self.changed.notify_one();
         Subscription { hub: Arc::clone(self), notify, topic }
@@ -87,70 +105,60 @@ impl Hub {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Listens while anybody waits; connects again, with growing pauses, when the connection is lost.
+    /// Listens while anybody waits; connects again, with growing pauses, when the connection is lost. Its failure wakes nobody:
+    /// workers and the look at runs poll by themselves.
     async fn listen(self: Arc<Self>) {
         let mut backoff = Backoff::default();
+        let mut trouble = Trouble::new("the listening connection was lost; polling until it is back");
         loop {
-            match self.listen_once(&mut backoff).await {
-                Ok(()) => return,
-                Err(error) => {
-                    tracing::warn!(error = %error, "listening connection lost; polling until it is back");
-                    self.lock().wake_all();
-                    let pause = tokio::time::sleep(backoff.next_pause());
-                    tokio::pin!(pause);
-                    loop {
-                        tokio::select! {
-                            () = &mut pause => break,
-                            () = self.changed.notified() => if self.stop_if_idle() { return },
-                        }
-                    }
+            let Err(error) = self.listen_once(&mut backoff, &mut trouble).await else { return };
+            trouble.tell(&error);
+            let pause = tokio::time::sleep(backoff.next_pause());
+            tokio::pin!(pause);
+            loop {
+                tokio::select! {
+                    () = &mut pause => break,
+                    () = self.changed.notified() => if self.stop_if_idle() { return },
                 }
             }
         }
     }
 
-    async fn listen_once(self: &Arc<Self>, backoff: &mut Backoff) -> Result<(), sqlx::Error> {
+    async fn listen_once(&self, backoff: &mut Backoff, trouble: &mut Trouble) -> Result<(), sqlx::Error> {
         if *self.is_deaf.get_or_try_init(|| self.find_out_if_deaf()).await? {
-            return self.poll_only(backoff).await;
+            while !self.stop_if_idle() {
+                self.changed.notified().await;
+            }
+            return Ok(());
         }
-        let mut listener = PgListener::connect_with(&self.pool).await?;
-        listener.eager_reconnect(false);
-        listener.listen_all(["flow_queue", "flow_worker"]).await?;
-        let mut watches_runs = false;
-        // Whatever was sent before this connection listened was missed.
-        self.lock().wake_all();
-        let mut poll_at = Instant::now() + POLL_INTERVAL;
+        let mut ear = in_time(2 * deadline::CONNECT, Ear::open(&self.pool.connect_options())).await?;
+        // Whatever was sent before this connection listened was missed: workers look at once, and so does the look at all runs.
+        self.lock().wake_workers();
+        self.look.notify_one();
+        trouble.is_over();
         loop {
             if self.stop_if_idle() {
                 return Ok(());
             }
             let has_runs = !self.lock().runs.is_empty();
-            if has_runs != watches_runs {
-                if has_runs {
-                    listener.listen("flow_run").await?;
-                    self.poll_runs().await?;
-                } else {
-                    listener.unlisten("flow_run").await?;
-                }
-                watches_runs = has_runs;
+            if ear.hear_of_runs(has_runs).await? {
+                self.look.notify_one();
             }
-            tokio::select! {
-                note = listener.try_recv() => match note? {
-                    Some(note) => self.lock().wake_named(note.channel(), note.payload()),
-                    None => return Err(sqlx::Error::WorkerCrashed),
-                },
-                () = self.changed.notified() => {}
-                () = tokio::time::sleep_until(poll_at), if watches_runs => {
-                    self.poll_runs().await?;
-                    poll_at = Instant::now() + POLL_INTERVAL;
-                }
+            let heard = tokio::select! {
+                heard = ear.next() => heard?,
+                () = self.changed.notified() => continue,
+            };
+            match heard {
+                Heard::Note { channel, payload } => self.lock().wake_named(&channel, &payload),
+                Heard::Itself => {}
+                Heard::Nothing => ear.beat().await?,
             }
             backoff.reset();
         }
     }
 
     async fn find_out_if_deaf(&self) -> Result<bool, sqlx::Error> {
-        let is_deaf = database::shares_processes(&self.pool.connect_options()).await?;
+        let is_deaf = in_time(2 * deadline::CONNECT, super::shares_processes(&self.pool.connect_options())).await?;
         if is_deaf {
             tracing::warn!(
                 "the database's address is that of a pooler in transaction mode, which passes no notifications; \
@@ -160,28 +168,39 @@ impl Hub {
         Ok(is_deaf)
     }
 
-    /// Looks at the watched runs now and then while anybody waits.
-    async fn poll_only(&self, backoff: &mut Backoff) -> Result<(), sqlx::Error> {
-        while !self.stop_if_idle() {
-            self.poll_runs().await?;
-            backoff.reset();
-            tokio::time::sleep(POLL_INTERVAL).await;
+    /// Looks at all watched runs together, once a second while there are any: the net below the notifications. Nothing else can stop
+    /// it, and one line says that the database is away, however many handles wait.
+    async fn look_at_runs(self: Arc<Self>) {
+        let mut backoff = Backoff::default();
+        let mut trouble = Trouble::new("the database is away; waits go on");
+        while let Some(watched) = self.watched_runs() {
+            let pause = match store::ended_runs(&self.pool, &watched).await {
+                Ok(ended) => {
+                    trouble.is_over();
+                    backoff.reset();
+                    let mut waiting = self.lock();
+                    for run in ended {
+                        wake(&mut waiting.runs, run);
+                    }
+                    LOOK_INTERVAL
+                }
+                Err(error) => {
+                    trouble.tell(&error);
+                    backoff.next_pause()
+                }
+            };
+            let _ = tokio::time::timeout(pause, self.look.notified()).await;
         }
-        Ok(())
     }
 
-    /// Wakes those whose run has ended without anybody saying so.
-    async fn poll_runs(&self) -> Result<(), sqlx::Error> {
-        let watched: Vec<Uuid> = self.lock().runs.keys().copied().collect();
-        if watched.is_empty() {
-            return Ok(());
-        }
-        let ended = store::ended_runs(&self.pool, &watched).await?;
+    /// The runs that are waited for; `None` ends the look, under the lock, so that whoever waits next begins it anew.
+    fn watched_runs(&self) -> Option<Vec<Uuid>> {
         let mut waiting = self.lock();
-        for run in ended {
-            wake(&mut waiting.runs, run);
+        if waiting.runs.is_empty() {
+            waiting.looker = None;
+            return None;
         }
-        Ok(())
+        Some(waiting.runs.keys().copied().collect())
     }
 
     /// Ends listening when nobody waits. Under the lock, so that whoever comes next starts it anew.
@@ -204,10 +223,9 @@ impl Waiting {
         }
     }
 
-    fn wake_all(&mut self) {
+    fn wake_workers(&mut self) {
         wake_listed(&mut self.queues, "*");
         wake_listed(&mut self.workers, "*");
-        wake_listed(&mut self.runs, "*");
     }
 
     fn remove(&mut self, topic: Topic, notify: &Arc<Notify>) {

@@ -1,0 +1,89 @@
+//! A listening connection of its own that notices when it hears nothing any more.
+
+use std::time::Duration;
+
+use sqlx::{
+    Executor,
+    postgres::{PgConnectOptions, PgListener, PgPoolOptions},
+};
+use tokio::time::Instant;
+use uuid::Uuid;
+
+use crate::database::{OwnName, deadline, in_time};
+
+/// How often the connection sends itself a notification.
+const BEAT_INTERVAL: Duration = Duration::from_secs(20);
+
+/// What came over the connection.
+pub(super) enum Heard {
+    /// A notification of the engine's.
+    Note { channel: String, payload: String },
+    /// The notification that it sent itself.
+    Itself,
+    /// Nothing for so long that it is to send itself a notification.
+    Nothing,
+}
+
+/// The connection, from a pool of one: the pool of the handles may be busy or broken.
+pub(super) struct Ear {
+    listener: PgListener,
+    /// The channel on which it hears itself.
+    own: String,
+    hears_of_runs: bool,
+    /// When the next notification to itself is sent, or else when the one that was sent must have come.
+    beat_at: Instant,
+    awaits_beat: bool,
+}
+
+impl Ear {
+    pub(super) async fn open(options: &PgConnectOptions) -> sqlx::Result<Self> {
+        let options = OwnName::new(options).on(options);
+        let pool =
+            PgPoolOptions::new().max_connections(1).acquire_timeout(deadline::CONNECT).connect_lazy_with(options);
+        let mut listener = PgListener::connect_with(&pool).await?;
+        listener.eager_reconnect(false);
+        let own = format!("flow_own_{}", Uuid::now_v7().simple());
+        listener.listen_all(["flow_queue", "flow_worker", own.as_str()]).await?;
+        Ok(Self { listener, own, hears_of_runs: false, beat_at: Instant::now() + BEAT_INTERVAL, awaits_beat: false })
+    }
+
+    /// Listens for ended runs, or no longer. Says whether this is new.
+    pub(super) async fn hear_of_runs(&mut self, wanted: bool) -> sqlx::Result<bool> {
+        if wanted == self.hears_of_runs {
+            return Ok(false);
+        }
+        match wanted {
+            true => in_time(deadline::POLL, self.listener.listen("flow_run")).await?,
+            false => in_time(deadline::POLL, self.listener.unlisten("flow_run")).await?,
+        }
+        self.hears_of_runs = wanted;
+        Ok(wanted)
+    }
+
+    /// Waits for the next notification, or until one to itself is due. May be dropped at any point.
+    ///
+    /// # Errors
+    /// When the connection is lost, or its own notification has not come back in time.
+    pub(super) async fn next(&mut self) -> sqlx::Result<Heard> {
+        let note = match tokio::time::timeout_at(self.beat_at, self.listener.try_recv()).await {
+            Ok(note) => note?.ok_or(sqlx::Error::WorkerCrashed)?,
+            Err(_) if self.awaits_beat => return Err(std::io::Error::from(std::io::ErrorKind::TimedOut).into()),
+            Err(_) => return Ok(Heard::Nothing),
+        };
+        if note.channel() == self.own {
+            self.awaits_beat = false;
+            self.beat_at = Instant::now() + BEAT_INTERVAL;
+            return Ok(Heard::Itself);
+        }
+        Ok(Heard::Note { channel: note.channel().to_owned(), payload: note.payload().to_owned() })
+    }
+
+    /// Sends itself a notification, which must come back.
+    pub(super) async fn beat(&mut self) -> sqlx::Result<()> {
+        let send = sqlx::query("select pg_notify($1, '')").bind(&self.own);
+        in_time(deadline::POLL, self.listener.execute(send)).await?;
+        self.awaits_beat = true;
+        self.beat_at = Instant::now() + deadline::POLL;
+        Ok(())
+    }
+}

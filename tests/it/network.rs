@@ -1,0 +1,119 @@
+//! Connections that freeze and break: every call ends, and every program recovers by itself.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use flow_runtime::{error::DbError, prelude::*};
+use flow_tests::{
+    flows::Tick,
+    support::{Log, Proxy, TestDb, eventually},
+};
+use tokio::task::JoinSet;
+
+/// Longer than every deadline of a worker and of a client's call, one after the other.
+const ALL_DEADLINES: Duration = Duration::from_secs(120);
+
+// W17
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_worker_whose_connections_freeze_works_on_with_new_ones() {
+    let test = TestDb::new().await;
+    let proxy = Proxy::start(test.url()).await;
+    let db = Db::new(proxy.url()).unwrap();
+    let worker = Worker::builder(&db).flow(Tick).build().unwrap().start().await.unwrap();
+    let direct = Client::new(&Db::new(test.url()).unwrap());
+    direct.start::<Tick>(&1).await.unwrap().wait().await.unwrap();
+    eventually("all three connections are there", async || proxy.made() >= 3).await;
+    proxy.freeze_present();
+    let run = direct.start::<Tick>(&2).await.unwrap();
+    let output = tokio::time::timeout(ALL_DEADLINES, run.wait()).await.expect("the worker stood still").unwrap();
+    assert_eq!(output.only, 2);
+    worker.shutdown().await.unwrap();
+}
+
+// H12
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_clients_calls_and_waits_end_when_its_connections_freeze() {
+    let test = TestDb::new().await;
+    let direct = Db::new(test.url()).unwrap();
+    let worker = Worker::builder(&direct).flow(Tick).build().unwrap().start().await.unwrap();
+    let proxy = Proxy::start(test.url()).await;
+    let client = Client::new(&Db::new(proxy.url()).unwrap());
+    let later = chrono::Utc::now() + chrono::Duration::seconds(3);
+    let run = client.start::<Tick>(&1).start_at(later).await.unwrap();
+    let waiting = tokio::spawn({
+        let run = run.clone();
+        async move { run.wait().await }
+    });
+    eventually("the handle listens and looks", async || proxy.made() >= 3).await;
+    proxy.freeze_present();
+    // Every connection of the pool and the listening one are frozen, and no call hangs.
+    let started =
+        tokio::time::timeout(ALL_DEADLINES, client.start::<Tick>(&2).into_future()).await.expect("a start hangs");
+    assert_eq!(started.unwrap().wait().await.unwrap().only, 2);
+    let waited = tokio::time::timeout(ALL_DEADLINES, waiting).await.expect("a wait hangs").unwrap();
+    assert_eq!(waited.unwrap().only, 1);
+    worker.shutdown().await.unwrap();
+}
+
+// H13
+#[tokio::test]
+async fn many_waits_through_a_broken_network_say_so_once() {
+    let test = TestDb::with_connections(20).await;
+    let direct = Db::new(test.url()).unwrap();
+    let worker = Worker::builder(&direct).flow(Tick).build().unwrap().start().await.unwrap();
+    let proxy = Proxy::start(test.url()).await;
+    let (log, _guard) = Log::begin();
+    let client = Client::new(&Db::new(proxy.url()).unwrap());
+    let later = chrono::Utc::now() + chrono::Duration::seconds(8);
+    let mut waiting = JoinSet::new();
+    let handles = Arc::new(client.start_many::<Tick>(&(0..2_000).collect::<Vec<_>>()).await.unwrap());
+    let last = client.start::<Tick>(&9).start_at(later).await.unwrap();
+    for at in 0..handles.len() {
+        let handles = Arc::clone(&handles);
+        waiting.spawn(async move { handles[at].wait().await.map(|output| (at, output.only)) });
+    }
+    waiting.spawn(async move { last.wait().await.map(|output| (9, output.only)) });
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_secs(5) {
+        proxy.cut_present();
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    while let Some(ended) = waiting.join_next().await {
+        let (at, output) = ended.unwrap().unwrap();
+        assert_eq!(usize::try_from(output).unwrap(), at);
+    }
+    // The driver's pool has a line of its own for each connection that broke; ours are one for each time that the cause changed.
+    let warnings = log.lines_with(" WARN flow").len();
+    assert!((1..60).contains(&warnings), "{warnings} warnings for one cause");
+    worker.shutdown().await.unwrap();
+}
+
+// H14
+#[tokio::test]
+async fn a_server_without_room_says_so_in_its_own_words() {
+    let test = TestDb::new().await;
+    let role = format!("few_{}", uuid::Uuid::now_v7().simple());
+    let make = format!("create role {role} login password 'p' superuser connection limit 0");
+    // A superuser is not limited, so the role is none.
+    let make = make.replace(" superuser", "");
+    sqlx::raw_sql(sqlx::AssertSqlSafe(make)).execute(test.pool()).await.unwrap();
+    let place = test.url().split('@').nth(1).unwrap();
+    let client = Client::new(&Db::new(&format!("postgres://{role}:p@{place}")).unwrap());
+    let error = client.start::<Tick>(&1).await.unwrap_err();
+    let mut told = String::new();
+    let mut cause: Option<&dyn std::error::Error> = Some(&error);
+    while let Some(error) = cause {
+        told = format!("{told}: {error}");
+        cause = error.source();
+    }
+    assert!(told.contains("too many connections for role"), "{told}");
+    let error = client.run_json(uuid::Uuid::now_v7()).status().await.unwrap_err();
+    assert!(
+        matches!(&error, flow_runtime::error::RunError::Db(DbError::Other(cause)) if cause.code().as_deref() == Some("53300")),
+        "{error:?}"
+    );
+    let drop = format!("drop role {role}");
+    sqlx::raw_sql(sqlx::AssertSqlSafe(drop)).execute(test.pool()).await.unwrap();
+}
