@@ -130,7 +130,7 @@ fn log(slug: &str, deployed: &Deployed) {
 
 fn log_drift(slug: &str, paths: &Value, deployed: &Deployed) {
     let breaking = reasons_new_cannot_read_old(deployed);
-    let old_cannot_read_new = reasons(deployed, |old, new| reasons_against_reading(old, new));
+    let old_cannot_read_new = reasons(deployed, reasons_against_reading);
     if breaking.is_empty() && old_cannot_read_new.is_empty() {
         tracing::info!(flow = slug, %paths, "types changed under an unchanged shape; old and new programs read each other's values");
     } else {

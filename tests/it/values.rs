@@ -163,7 +163,7 @@ async fn a_number_that_no_reader_could_take_is_refused_where_it_enters() {
         sqlx::query("select flow.start_runs('numbers', array[$1])").bind(&input).execute(engine.pool()).await.unwrap();
     }
     // As jsonb it cannot even be written out to be looked at.
-    let wild = format!("[{}]", vec!["1e131071"; 8999].join(","));
+    let wild = format!("[{}]", ["1e131071"; 8999].join(","));
     let error =
         sqlx::query("select flow.start_run('numbers', $1::text::jsonb)").bind(&wild).execute(engine.pool()).await;
     let error = error.unwrap_err();
@@ -178,7 +178,7 @@ async fn a_value_has_one_size_whatever_way_it_comes() {
     engine.run_sql("select flow.set_setting('max_value_bytes', 2000)").await;
     // PostgreSQL writes a blank behind each comma and 309 digits for 1e308: 1,998 bytes and 2,177.
     let fits = format!("[1{}]", ",1".repeat(665));
-    let is_over = format!("[{}]", vec!["1e308"; 7].join(","));
+    let is_over = format!("[{}]", ["1e308"; 7].join(","));
     assert!(is_over.len() < 100);
     engine.run_sql(leak(format!("select flow.start_runs('sizes', array['{}{fits}'])", " ".repeat(5000)))).await;
     let worker = engine.worker(&graph).await;
@@ -282,11 +282,8 @@ async fn a_task_whose_values_cannot_be_sent_fails_its_run_and_the_worker_goes_on
     Worker::builder(&db).flow(Floats).build().unwrap().start().await.unwrap().shutdown().await.unwrap();
     let mut runs = client.start_many::<Floats>(&vec![vec![1.0]; 3]).await.unwrap();
     // No way in lets such a value pass, so it is put in its place by hand: small as JSON, more than a reply as text.
-    let wild = format!(
-        "update flow.run set input = '[{}]' where run_id = '{}'",
-        vec!["1e131071"; 8999].join(","),
-        runs[1].id()
-    );
+    let wild =
+        format!("update flow.run set input = '[{}]' where run_id = '{}'", ["1e131071"; 8999].join(","), runs[1].id());
     sqlx::raw_sql(AssertSqlSafe(wild)).execute(test.pool()).await.unwrap();
     let worker = Worker::builder(&db).flow(Floats).build().unwrap().start().await.unwrap();
     let ill = runs.remove(1);

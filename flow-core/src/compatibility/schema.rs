@@ -205,9 +205,8 @@ impl<'a> Alternative<'a> {
     /// Whether every further rule of this schema is one of `writer` too.
     pub(super) fn has_rules_of(&self, writer: &Self) -> bool {
         let is_rule = |keyword: &str| {
-            !ANNOTATIONS.contains(&keyword)
-                && !COMPARED.contains(&keyword)
-                && !(keyword == "format" && matches!(self.kind, "integer" | "number"))
+            let is_width = keyword == "format" && matches!(self.kind, "integer" | "number");
+            !(is_width || ANNOTATIONS.contains(&keyword) || COMPARED.contains(&keyword))
         };
         let rules = self.schema.here.as_object().into_iter().flatten();
         rules.filter(|(keyword, _)| is_rule(keyword)).all(|(keyword, rule)| writer.get(keyword) == Some(rule))

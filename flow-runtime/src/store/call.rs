@@ -131,7 +131,7 @@ impl Call {
     }
 
     /// Has the result returned as text.
-    pub(super) fn as_text(self) -> Self {
+    pub(super) fn into_text(self) -> Self {
         Self { end: ")::text".to_owned(), ..self }
     }
 

@@ -105,7 +105,7 @@ pub(crate) async fn ended_runs(pool: &PgPool, runs: &[Uuid]) -> Result<Vec<Uuid>
 
 /// The run's status afterwards; `None` when there is no such run.
 pub(crate) async fn cancel_run(pool: &PgPool, run: Uuid) -> Result<Option<String>, DbError> {
-    match Call::new("select flow.cancel_run").arg(&run).as_text().rows(pool, deadline::START).await {
+    match Call::new("select flow.cancel_run").arg(&run).into_text().rows(pool, deadline::START).await {
         Err(error) if crate::error::sqlstate(&error).as_deref() == Some("WF002") => Ok(None),
         rows => Ok(Some(only_value(rows?)?)),
     }

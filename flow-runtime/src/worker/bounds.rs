@@ -45,8 +45,8 @@ impl Bounds {
 
     /// Remembers how large the claimed tasks were; a smaller size is believed by and by.
     pub(super) fn learn(&mut self, bytes: usize, tasks: usize) {
-        if tasks > 0 {
-            self.task_bytes = (bytes / tasks).max(self.task_bytes / 2).max(1);
+        if let Some(average) = bytes.checked_div(tasks) {
+            self.task_bytes = average.max(self.task_bytes / 2).max(1);
         }
     }
 
