@@ -2,14 +2,14 @@
 
 use std::{
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
 };
 
 use flow_runtime::{FlowBuilder, JsonFlow, JsonHandler, Pool, StepBuilder, prelude::*, with_step_queues};
-use flow_tests::support::{Engine, Graph, TestDb, eventually};
+use flow_tests::support::{Engine, Graph, Log, TestDb, eventually};
 use serde_json::json;
 use tokio::sync::Semaphore;
 
@@ -113,36 +113,6 @@ async fn a_missing_pool_keeps_its_tasks_and_delays_no_other() {
     assert_eq!(run.wait().await.unwrap().join, 2 * (0..500).sum::<u32>());
     for worker in [quick, slow, join] {
         worker.shutdown().await.unwrap();
-    }
-}
-
-/// Keeps what is logged.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl std::io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Log {
-    /// Keeps the log of the running thread, which in a test is that of all its tasks.
-    fn begin() -> (Self, tracing::subscriber::DefaultGuard) {
-        let log = Self::default();
-        let writer = log.clone();
-        let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
-        (log, tracing::subscriber::set_default(subscriber))
-    }
-
-    fn lines_with(&self, text: &str) -> Vec<String> {
-        let log = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
-        log.lines().filter(|line| line.contains(text)).map(str::to_owned).collect()
     }
 }
 

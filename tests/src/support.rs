@@ -5,6 +5,7 @@ mod database;
 mod engine;
 mod eventually;
 mod graph;
+mod log;
 mod plans;
 mod process;
 
@@ -13,5 +14,6 @@ pub use database::TestDb;
 pub use engine::{Claim, Engine, Hand, Reply, Settle};
 pub use eventually::eventually;
 pub use graph::Graph;
+pub use log::Log;
 pub use plans::{PlanWatch, Plans};
 pub use process::Process;
