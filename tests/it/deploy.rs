@@ -20,7 +20,10 @@ const ROWS: &str = "select concat_ws(' ', (select count(*) from flow.flow), (sel
     (select count(*) from pg_tables t where t.schemaname = 'pgmq' and t.tablename ~ '^[qa]_'))";
 
 async fn in_production() -> Engine {
-    let engine = Engine::new().await;
+    production(Engine::new().await).await
+}
+
+async fn production(engine: Engine) -> Engine {
     engine.run_sql("select flow.set_setting('environment', '\"production\"')").await;
     engine
 }
@@ -88,9 +91,11 @@ async fn a_new_flow_with_step_queues_has_every_queue_in_pgmq_and_is_stored_whole
     let queues = "other shop__pick shop__reserve shop__ship";
     assert_eq!(engine.words("select q.name from flow.queue q order by 1").await, queues);
     assert_eq!(engine.words("select m.queue_name from pgmq.meta m order by 1").await, queues);
-    let tables = "select substr(t.tablename, 3) from pg_tables t where t.schemaname = 'pgmq' and t.tablename ~ '^q_' order by 1";
+    let tables =
+        "select substr(t.tablename, 3) from pg_tables t where t.schemaname = 'pgmq' and t.tablename ~ '^q_' order by 1";
     assert_eq!(engine.words(tables).await, queues);
-    let of_steps = "select concat_ws(':', s.step_index, s.slug, q.name) from flow.step s join flow.queue q using (queue_id)
+    let of_steps =
+        "select concat_ws(':', s.step_index, s.slug, q.name) from flow.step s join flow.queue q using (queue_id)
                     join flow.flow f on f.flow_id = s.flow_id where f.slug = 'Shop' order by s.step_index";
     assert_eq!(engine.words(of_steps).await, "0:reserve:shop__reserve 1:pick:shop__pick 2:Ship:shop__ship");
     let stored = "select jsonb_build_object('shape', f.shape, 'options', f.options, 'notes', f.notes, 'contract',
@@ -308,7 +313,7 @@ async fn plain_and_step_queued_are_different_shapes() {
 // P10
 #[tokio::test]
 async fn twenty_deployments_at_once_create_one_flow() {
-    let engine = Arc::new(in_production().await);
+    let engine = Arc::new(production(Engine::with_connections(20).await).await);
     let mut results = deploy_at_once(&engine, (0..20).map(|_| shop().step_queues())).await;
     results.sort();
     assert_eq!(results[0], "created");
@@ -318,7 +323,7 @@ async fn twenty_deployments_at_once_create_one_flow() {
 // P11
 #[tokio::test]
 async fn of_two_shapes_deployed_at_once_one_wins_everywhere() {
-    let engine = Arc::new(in_production().await);
+    let engine = Arc::new(production(Engine::with_connections(20).await).await);
     let shapes = [Graph::new("two").single("a", &[]), Graph::new("two").single("b", &[])];
     let results = deploy_at_once(&engine, (0..20).map(|n| shapes[n % 2].clone())).await;
     let of = |side: usize| results.iter().skip(side).step_by(2).cloned().collect::<Vec<_>>();

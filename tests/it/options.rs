@@ -9,7 +9,8 @@ use serde_json::Value;
 const SECOND: Duration = Duration::from_secs(1);
 
 /// The options that apply to each step, as stored.
-const APPLIED: &str = "select concat_ws(' ', s.slug, s.max_attempts, s.base_delay_ms, s.max_delay_ms, s.timeout_ms, s.start_delay_ms)
+const APPLIED: &str =
+    "select concat_ws(' ', s.slug, s.max_attempts, s.base_delay_ms, s.max_delay_ms, s.timeout_ms, s.start_delay_ms)
                        from flow.step s order by s.step_index";
 
 async fn applied(engine: &Engine) -> Vec<String> {

@@ -334,10 +334,11 @@ async fn each_difference_by_itself_is_one_entry_in_both_directions() {
     let map = |over: &str| base().map("c", over, &[]);
     let conditional = |field: &str, pattern: Value| single(&["a"]).with(field, pattern).with("when_unmet", "skip");
     let pairs = [
-        (single(&[]), base().map("c", "a", &[]), vec![
-            ("step 2 \"c\", kind", "\"single\"", "\"map\""),
-            ("step 2 \"c\", over", "null", "\"a\""),
-        ]),
+        (
+            single(&[]),
+            base().map("c", "a", &[]),
+            vec![("step 2 \"c\", kind", "\"single\"", "\"map\""), ("step 2 \"c\", over", "null", "\"a\"")],
+        ),
         (map("input"), map("b"), vec![("step 2 \"c\", over", "\"input\"", "\"b\"")]),
         (map("a"), map("b"), vec![("step 2 \"c\", over", "\"a\"", "\"b\"")]),
         (single(&["a"]), single(&["a", "b"]), vec![("step 2 \"c\", needs", "[\"a\"]", "[\"a\", \"b\"]")]),
@@ -364,12 +365,16 @@ async fn each_difference_by_itself_is_one_entry_in_both_directions() {
             vec![("step 2 \"c\", when_exhausted", "\"skip_cascade\"", "\"fail\"")],
         ),
         (single(&[]), single(&[]).step_queues(), vec![("queue_mode", "\"plain\"", "\"step_queues\"")]),
-        (base(), base().single("c", &[]).single("d", &[]).single("e", &[]), vec![
-            ("number of steps", "2", "5"),
-            ("step 2", "nothing", "\"c\""),
-            ("step 3", "nothing", "\"d\""),
-            ("step 4", "nothing", "\"e\""),
-        ]),
+        (
+            base(),
+            base().single("c", &[]).single("d", &[]).single("e", &[]),
+            vec![
+                ("number of steps", "2", "5"),
+                ("step 2", "nothing", "\"c\""),
+                ("step 3", "nothing", "\"d\""),
+                ("step 4", "nothing", "\"e\""),
+            ],
+        ),
     ];
     for (stored, sent, lines) in &pairs {
         check_differences(&engine, [&stored.shape(), &sent.shape()], lines).await;
