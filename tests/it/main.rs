@@ -14,6 +14,7 @@ mod drift;
 mod embedded;
 mod failure;
 mod growth;
+mod handlers;
 mod interface;
 mod invariants;
 mod lease;
