@@ -27,6 +27,7 @@ mod process;
 mod queue;
 mod recreate;
 mod rollout;
+mod round_trips;
 mod scale;
 mod settle;
 mod shapes;
