@@ -22,6 +22,7 @@ mod map;
 mod migrate;
 mod model;
 mod options;
+mod outcomes;
 mod plan;
 mod process;
 mod queue;
