@@ -214,13 +214,27 @@ async fn a_handler_that_ends_in_time_is_told_nothing() {
     assert_eq!(watched.diary.of("sleep"), ["begun", "ended"], "nor is it told after its end");
 }
 
-/// Notes when it is dropped.
-struct Dropped(Arc<Mutex<Option<DateTime<Utc>>>>);
+/// When the first attempt of each step was to end, and when it was dropped.
+type Stops = Arc<Mutex<BTreeMap<String, (DateTime<Utc>, Option<DateTime<Utc>>)>>>;
+
+/// Notes when it is dropped, under the step's slug.
+struct Dropped(Stops, String);
 
 impl Drop for Dropped {
     fn drop(&mut self) {
-        self.0.lock().unwrap().get_or_insert(Utc::now());
+        self.0.lock().unwrap().get_mut(&self.1).unwrap().1 = Some(Utc::now());
     }
+}
+
+/// Never ends on the first attempt; on the second returns whether the first was stopped before it.
+async fn hang_once(stops: Stops, call: JsonCall) -> Result<Value, StepError> {
+    let step = call.ctx().step().to_owned();
+    if call.ctx().attempt() == 2 {
+        return Ok(json!(stops.lock().unwrap()[&step].1.is_some()));
+    }
+    stops.lock().unwrap().insert(step.clone(), (call.ctx().deadline(), None));
+    let _dropped = Dropped(stops, step);
+    std::future::pending().await
 }
 
 // F8
@@ -231,24 +245,10 @@ async fn a_handler_past_its_steps_or_its_flows_timeout_is_dropped_and_tried_agai
     let graph = FlowBuilder::new("timed").timeout(Duration::from_millis(700)).base_delay(Duration::ZERO);
     let own = StepBuilder::single("own").timeout(Duration::from_millis(200));
     let graph = graph.step(own).step(StepBuilder::single("flows"));
-    let deadlines: Arc<Mutex<BTreeMap<String, DateTime<Utc>>>> = Arc::default();
-    let dropped_at: Arc<Mutex<BTreeMap<String, Arc<Mutex<Option<DateTime<Utc>>>>>>> = Arc::default();
+    let stops = Stops::default();
     let handler = {
-        let (deadlines, dropped_at) = (Arc::clone(&deadlines), Arc::clone(&dropped_at));
-        JsonHandler::new(move |call| {
-            let step = call.ctx().step().to_owned();
-            let first = Arc::clone(dropped_at.lock().unwrap().entry(step.clone()).or_default());
-            let deadlines = Arc::clone(&deadlines);
-            async move {
-                if call.ctx().attempt() == 2 {
-                    let was_stopped = first.lock().unwrap().is_some();
-                    return Ok(json!(was_stopped));
-                }
-                deadlines.lock().unwrap().insert(step, call.ctx().deadline());
-                let _dropped = Dropped(first);
-                std::future::pending().await
-            }
-        })
+        let stops = Arc::clone(&stops);
+        JsonHandler::new(move |call| hang_once(Arc::clone(&stops), call))
     };
     let flow = JsonFlow::new(graph).other_steps(handler).build().unwrap();
     let worker = Worker::builder(&db).json(flow).build().unwrap().start().await.unwrap();
@@ -258,17 +258,11 @@ async fn a_handler_past_its_steps_or_its_flows_timeout_is_dropped_and_tried_agai
     let history = "select array_agg(concat_ws(' ', s.slug, e.attempt, e.cause, e.error) order by s.slug)
                    from flow.attempt_error e join flow.step s using (step_index)";
     let history: Vec<String> = sqlx::query_scalar(history).fetch_one(test.pool()).await.unwrap();
-    assert_eq!(
-        history,
-        [
-            "flows 1 timeout the handler passed its timeout of 700ms",
-            "own 1 timeout the handler passed its timeout of 200ms"
-        ]
-    );
-    for (step, deadline) in deadlines.lock().unwrap().iter() {
-        let dropped_at = dropped_at.lock().unwrap()[step].lock().unwrap().unwrap();
+    let text = |step: &str, ms: u32| format!("{step} 1 timeout the handler passed its timeout of {ms}ms");
+    assert_eq!(history, [text("flows", 700), text("own", 200)]);
+    for (step, (deadline, dropped_at)) in stops.lock().unwrap().iter() {
         // The database's clock is this machine's. Twenty times what the line allows on a quiet one.
-        let late = dropped_at - deadline;
+        let late = dropped_at.unwrap() - deadline;
         assert!(late >= chrono::Duration::zero() && late < chrono::Duration::seconds(20), "{step}: {late}");
     }
     worker.shutdown().await.unwrap();

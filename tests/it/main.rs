@@ -8,6 +8,7 @@ mod client;
 mod concurrency;
 mod condition;
 mod crash;
+mod created;
 mod definition;
 mod deploy;
 mod drift;

@@ -17,8 +17,11 @@ async fn applied(engine: &Engine) -> Vec<String> {
     sqlx::query_scalar(APPLIED).fetch_all(engine.pool()).await.unwrap()
 }
 
-/// Each way to set options on a step, with what then applies where the flow says 5, 2 s, 10 min and 90 s.
-fn ways() -> Vec<(&'static str, fn(StepBuilder) -> StepBuilder, &'static str)> {
+/// A name, how it sets options on a step, and what then applies where the flow says 5, 2 s, 10 min and 90 s.
+type Way = (&'static str, fn(StepBuilder) -> StepBuilder, &'static str);
+
+/// Each option alone, none and all.
+fn ways() -> Vec<Way> {
     vec![
         ("none", |step| step, "5 2000 600000 90000 0"),
         ("attempts", |step| step.max_attempts(7), "7 2000 600000 90000 0"),
