@@ -2,6 +2,7 @@
 //!
 //! Workers have one slot, so that the order in which tasks end is the order in which they were queued.
 
+mod by_hand;
 mod conditions;
 mod failures;
 mod maps;
