@@ -1,6 +1,7 @@
 //! Snapshots of whole expansions, pretty-printed.
 
 mod graphs;
+mod ui_cases;
 
 use proc_macro2::TokenStream;
 use quote::quote;
