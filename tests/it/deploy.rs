@@ -358,6 +358,8 @@ async fn in_development_a_changed_shape_waits_for_the_workers_and_starts_anew() 
     assert_eq!(answer["result"], "recreated");
     assert!(!answer["differences"].as_array().unwrap().is_empty());
     assert_eq!(engine.words("select q.name from flow.queue q order by q.name").await, "dev__b dev__c other");
+    assert_eq!(engine.words("select m.queue_name from pgmq.meta m order by 1").await, "dev__b dev__c other");
+    assert_eq!(engine.words("select s.slug from flow.step s order by s.slug").await, "a b c");
     assert_eq!(engine.words("select r.run_id::text from flow.run r").await, kept.to_string());
     assert_eq!(engine.tasks(kept).await, "a.0=queued/0");
 }
@@ -451,6 +453,7 @@ async fn a_program_older_than_the_oldest_interface_is_refused_and_uses_no_attemp
     let reply = worker.exchange(10, &[]).await;
     assert_eq!((reply.state.as_str(), reply.claims.len()), ("upgrade_needed", 0));
     assert!(reply.reason.contains("interface 1") && reply.reason.contains('2'), "{}", reply.reason);
+    assert_eq!(worker.renew(&[]).await.0, "upgrade_needed", "whatever it calls next");
     assert_eq!(engine.tasks(run).await, "a.0=queued/0");
 }
 
