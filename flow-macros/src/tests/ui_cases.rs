@@ -8,10 +8,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use proc_macro2::{Delimiter, Group, Literal, TokenStream, TokenTree};
-use syn::LitStr;
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
-use crate::{diag::Diag, model, parse, validate};
+use super::mistakes;
 
 /// Parts of messages that others say without a code: macros by example, rustc, and the markers where no flow is.
 const OF_OTHERS: [&str; 3] =
@@ -92,35 +91,12 @@ fn blocks(tokens: TokenStream, found: &mut Vec<Block>) {
     }
 }
 
-/// The texts of all mistakes of a block, as parse, model and rules find them.
-fn mistakes(block: Block) -> Vec<String> {
-    let mut diag = Diag::default();
-    if let Some(parsed) = parse::parse(block.options, block.item, &mut diag) {
-        let flow = model::build(&parsed, &mut diag);
-        validate::check(&flow, &mut diag);
-    }
-    let mut texts = Vec::new();
-    for literal in diag.finish().err().into_iter().flat_map(literals) {
-        texts.extend(syn::parse_str::<LitStr>(&literal.to_string()).map(|text| text.value()));
-    }
-    texts
-}
-
-fn literals(tokens: TokenStream) -> Vec<Literal> {
-    let of = |token| match token {
-        TokenTree::Group(group) => literals(group.stream()),
-        TokenTree::Literal(literal) => vec![literal],
-        _ => Vec::new(),
-    };
-    tokens.into_iter().flat_map(of).collect()
-}
-
 /// The mistakes of all blocks of a case; `None` when it is not made of whole tokens, which only rustc can tell about.
 fn mistakes_of(path: &Path) -> Option<Vec<String>> {
     let text = fs::read_to_string(path).expect("can be read");
     let mut found = Vec::new();
     blocks(text.parse().ok()?, &mut found);
-    Some(found.into_iter().flat_map(mistakes).collect())
+    Some(found.into_iter().flat_map(|block| mistakes(block.options, block.item)).collect())
 }
 
 /// The errors without a code of a `.stderr`, each with all its lines.
