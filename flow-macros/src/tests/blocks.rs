@@ -206,3 +206,40 @@ fn what_cannot_stand_alone_gets_no_key_beside_a_mistake() {
         assert!(!keys(output.clone()), "{output}");
     }
 }
+
+#[test]
+fn a_value_ends_at_the_comma_outside_of_its_brackets() {
+    let pay = || {
+        shop(quote!(
+            #[step]
+            async fn pay(&self) -> Result<u8, E> {}
+        ))
+    };
+    for input in [quote!(Map<u8, Vec<Map<u8, u8>>>), quote!(Pair<fn(u8) -> u8, u8>), quote!((u8, u8))] {
+        let options = quote!(input = #input, timeout = "1s", slug = "other");
+        assert_eq!(mistakes(options.clone(), pay()), [""; 0], "{input}");
+        let flow = read(options, pay()).0.expect("is a block");
+        let text = |tokens: TokenStream| tokens.to_string().replace(' ', "");
+        assert_eq!(text(flow.input.to_token_stream()), text(input.clone()));
+        assert_eq!((flow.slug.value.as_str(), flow.numbers.iter().count()), ("other", 1), "{input}");
+    }
+}
+
+#[test]
+fn two_methods_of_one_name_are_left_to_rustc() {
+    let pay = quote!(
+        #[step]
+        async fn pay(&self) -> Result<u8, E> {}
+    );
+    assert_eq!(mistakes(quote!(input = u32), shop(quote!(#pay #pay))), [""; 0]);
+}
+
+#[test]
+fn delays_may_be_equal() {
+    let options = quote!(input = u32, base_delay = "5s", max_delay = "5s");
+    let item = shop(quote!(
+        #[step(base_delay = "9s", max_delay = "9s")]
+        async fn pay(&self) -> Result<u8, E> {}
+    ));
+    assert_eq!(mistakes(options, item), [""; 0]);
+}
