@@ -243,3 +243,31 @@ fn delays_may_be_equal() {
     ));
     assert_eq!(mistakes(options, item), [""; 0]);
 }
+
+#[test]
+fn a_reference_says_what_to_take_in_its_place() {
+    for (ty, owned) in [(quote!(&str), "String"), (quote!(&Order), "Order"), (quote!(&[u8]), "Vec<u8>")] {
+        let item = shop(quote!(#[step] async fn pay(&self, input: #ty) -> Result<u8, E> {}));
+        let text = format!("a handler owns its arguments; take `{owned}`, not a reference");
+        assert_eq!(mistakes(quote!(input = u32), item), [text]);
+    }
+}
+
+#[test]
+fn an_option_without_its_value_says_what_it_takes() {
+    let with = |options: TokenStream| {
+        let item = shop(quote!(
+            #[step(#options)]
+            async fn pay(&self) -> Result<u8, E> {}
+        ));
+        mistakes(quote!(input = u32), item)
+    };
+    let text = "`slug` takes a string, as in `slug = \"fulfil_order\"`";
+    for options in [quote!(slug =), quote!(slug), quote!(slug("x"))] {
+        assert_eq!(with(options), [text]);
+    }
+    assert_eq!(with(quote!(timeout =)), ["`timeout` takes a duration as a string, as in \"30s\""]);
+    assert_eq!(with(quote!(run_if =)), ["`run_if` takes JSON, as in `{ \"gift\": true }`"]);
+    let text = "`after` takes names of steps in parentheses, as in `after(reserve, charge)`";
+    assert_eq!(with(quote!(after =)), [text]);
+}
