@@ -202,11 +202,14 @@ async fn a_handler_is_told_that_its_worker_stops() {
 // W9
 #[tokio::test]
 async fn a_handler_that_ends_in_time_is_told_nothing() {
-    // Renewed three times while it sleeps; another run is cancelled meanwhile.
-    let watched = Watched::new(Mode::Fail, |worker| worker.lease(Duration::from_secs(1))).await;
+    let watched = Watched::new(Mode::Fail, |worker| worker).await;
     let run = watched.start(&["sleep"]).await;
     let other = watched.start(&["wait"]).await;
     watched.diary.wait_for("wait", &["begun"]).await;
+    // Its lease is renewed, and another run is cancelled, while it sleeps.
+    for _ in 0..3 {
+        watched.engine.run_sql("select pg_notify('flow_worker', '*')").await;
+    }
     other.cancel().await.unwrap();
     watched.diary.wait_until_told("wait").await;
     assert_eq!(run.wait().await.unwrap(), json!({"act": ["late"]}));
