@@ -72,8 +72,8 @@ fn items_that_are_no_steps_are_passed_on_and_swallow_none() {
     let item = shop(quote! {
         const LIMIT: u8 = { 1 };
         type Money = u32;
-        helpers! { fn helper() {} }
         more_helpers!(fn helper() {});
+        helpers! { fn helper() {} }
         #[step]
         async fn pay(&self) -> Result<u8, E> {}
         fn helper(&self) {}
