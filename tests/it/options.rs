@@ -132,3 +132,19 @@ async fn each_changed_option_is_logged_and_a_removed_one_goes_back_to_the_flows_
     assert_eq!(deploy(&engine, graph(bare(), later)).await, [told("a", "start_delay_ms", 0, 1_000)]);
     assert_eq!(applied(&engine).await[0], "a 3 1000 300000 60000 1000");
 }
+
+// P2
+#[tokio::test]
+async fn an_option_that_every_step_overrides_is_updated_too_and_changes_no_step() {
+    let engine = Engine::new().await;
+    let graph = |attempts: u32| {
+        let flow = FlowBuilder::new("tuned").max_attempts(attempts).step(StepBuilder::single("a").max_attempts(2));
+        serde_json::to_value(flow.build().unwrap()).unwrap()
+    };
+    engine.try_deploy(&graph(5)).await.unwrap();
+    let answer = engine.try_deploy(&graph(6)).await.unwrap();
+    assert_eq!(answer, serde_json::json!({"result": "options_updated", "options": []}));
+    assert_eq!(engine.value::<Value>("select f.options -> 'max_attempts' from flow.flow f").await, 6);
+    assert_eq!(applied(&engine).await, ["a 2 1000 300000 60000 0"]);
+    assert_eq!(engine.try_deploy(&graph(6)).await.unwrap()["result"], "verified");
+}
