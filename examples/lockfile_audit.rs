@@ -34,7 +34,7 @@ struct Options {
     out: PathBuf,
 }
 
-struct LockfileAudit {
+pub(crate) struct LockfileAudit {
     registry: Registry,
 }
 

@@ -28,7 +28,7 @@ struct Options {
 }
 
 /// The audit; two slots beside the two pools serve the steps before and after.
-struct PooledAudit {
+pub(crate) struct PooledAudit {
     registry: Registry,
     fetch: Duration,
 }
@@ -61,7 +61,7 @@ impl PooledAudit {
     }
 }
 
-with_step_queues!(PooledAuditQueues for PooledAudit);
+with_step_queues!(pub(crate) PooledAuditQueues for PooledAudit);
 
 #[tokio::main]
 async fn main() -> ExitCode {

@@ -115,3 +115,22 @@ impl FlowBuilder {
 fn millis(length: Duration) -> u64 {
     u64::try_from(length.as_millis()).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_whole_milliseconds_of_flow_and_step() {
+        let ms = Duration::from_millis;
+        let step = StepBuilder::single("a").base_delay(ms(5)).max_delay(ms(6)).timeout(ms(7)).start_delay(ms(8));
+        let flow = FlowBuilder::new("shop").base_delay(ms(2_500)).max_delay(ms(3_000)).timeout(ms(4));
+        let options = flow.step(step).build().expect("legal").options;
+        assert_eq!((options.base_delay_ms, options.max_delay_ms, options.timeout_ms), (2_500, 3_000, 4));
+        let own = &options.steps[0];
+        assert_eq!((own.base_delay_ms, own.max_delay_ms, own.timeout_ms), (Some(5), Some(6), Some(7)));
+        assert_eq!(own.start_delay_ms, Some(8));
+        let error = FlowBuilder::new("shop").timeout(Duration::MAX).step(StepBuilder::single("a")).build();
+        assert!(error.is_err(), "what is too long stays too long");
+    }
+}

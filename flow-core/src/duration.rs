@@ -94,4 +94,13 @@ mod tests {
             assert_eq!(format_duration_ms(ms), text);
         }
     }
+
+    #[test]
+    fn a_mistake_says_how_a_duration_is_written() {
+        let text = |written: &str| parse_duration_ms(written).expect_err("no duration").to_string();
+        assert_eq!(text("s"), "a duration begins with a number, as in \"30s\"");
+        assert_eq!(text("30"), "a duration needs a unit: ms, s, m, h or d, as in \"30s\"");
+        assert_eq!(text("3 weeks"), "`weeks` is no unit of time; use ms, s, m, h or d, as in \"30s\"");
+        assert_eq!(text("1.5s"), "`1.5` is no whole number of this unit; use a smaller unit, as in \"1500ms\"");
+    }
 }

@@ -154,4 +154,31 @@ mod tests {
         let error = Err::<(), _>("busy").retry_after(wait).expect_err("busy");
         assert_eq!((error.message(), error.action()), ("busy", FailureAction::RetryAfter(wait)));
     }
+
+    /// An error with a cause.
+    #[derive(Debug)]
+    struct Outer(&'static str, Option<Box<Outer>>);
+
+    impl fmt::Display for Outer {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(self.0)
+        }
+    }
+
+    impl Error for Outer {
+        fn source(&self) -> Option<&(dyn Error + 'static)> {
+            self.1.as_deref().map(|cause| cause as _)
+        }
+    }
+
+    #[test]
+    fn the_text_has_each_cause_once() {
+        let of = |texts: &[&'static str]| {
+            texts.iter().rev().fold(None, |cause, text| Some(Box::new(Outer(text, cause)))).map(StepError::from)
+        };
+        let text = |texts: &[&'static str]| of(texts).map(|error| error.to_string());
+        assert_eq!(text(&["no stock", "shelf 3", "empty"]).as_deref(), Some("no stock: shelf 3: empty"));
+        assert_eq!(text(&["no stock: empty", "empty"]).as_deref(), Some("no stock: empty"), "said already");
+        assert_eq!(text(&["no stock"]).as_deref(), Some("no stock"));
+    }
 }

@@ -61,3 +61,45 @@ impl<F: Flow> Flow for Arc<F> {
         F::definition()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        builder::{FlowBuilder, StepBuilder},
+        step::tests::Two,
+    };
+
+    struct Shop;
+
+    impl Flow for Shop {
+        type Input = bool;
+        type Output = ();
+        type Step = Two;
+        const SLUG: &'static str = "shop";
+        const STEP_SLUGS: &'static [&'static str] = &["reserve", "ship"];
+
+        fn definition() -> FlowDefinition {
+            let mut definition = FlowBuilder::new("shop")
+                .input::<bool>()
+                .step(StepBuilder::single("reserve").run_if(json!(true)))
+                .step(StepBuilder::single("ship"))
+                .build()
+                .expect("legal");
+            definition.shape.steps[0].run_if = Some(json!("no bool"));
+            definition
+        }
+    }
+
+    // D24
+    #[test]
+    fn a_check_finds_what_the_types_rule_out_also_behind_an_arc() {
+        for errors in [Shop::check(), <Arc<Shop>>::check()] {
+            let text = errors.expect_err("a text is no bool").to_string();
+            assert!(text.starts_with("flow `shop` has 1 mistake:\n- run_if of step `reserve`"), "{text}");
+        }
+        assert_eq!(Shop::graph().mermaid(), <Arc<Shop>>::graph().mermaid());
+    }
+}

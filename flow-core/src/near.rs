@@ -51,4 +51,12 @@ mod tests {
         assert_eq!(count_edits("abcd", "abdc"), 1);
         assert_eq!(count_edits("", "abc"), 3);
     }
+
+    #[test]
+    fn a_swap_is_one_edit_wherever_it_stands() {
+        for (a, b) in [("ab", "ba"), ("abcdef", "bacdef"), ("abcdef", "acbdef"), ("abcdef", "abcdfe")] {
+            assert_eq!(count_edits(a, b), 1, "{a} {b}");
+        }
+        assert_eq!((count_edits("abcdef", "badcfe"), count_edits("abc", "cab")), (3, 2));
+    }
 }

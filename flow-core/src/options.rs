@@ -102,4 +102,21 @@ mod tests {
         assert_eq!(text(NumberOption::Timeout, 0), "timeout of 0s is out of range; it is 1ms to 1d");
         assert_eq!(NumberOption::StartDelay.check(0), Ok(()));
     }
+
+    #[test]
+    fn each_option_has_its_least_and_its_most() {
+        const YEAR_MS: u64 = 31_536_000_000;
+        let bounds = [
+            (NumberOption::MaxAttempts, 1, 1_000),
+            (NumberOption::BaseDelay, 0, YEAR_MS),
+            (NumberOption::MaxDelay, 0, YEAR_MS),
+            (NumberOption::Timeout, 1, 86_400_000),
+            (NumberOption::StartDelay, 0, YEAR_MS),
+        ];
+        for (option, least, most) in bounds {
+            assert_eq!((option.check(least), option.check(most)), (Ok(()), Ok(())), "{option:?}");
+            assert!(option.check(most + 1).is_err(), "{option:?}");
+            assert!(least == 0 || option.check(least - 1).is_err(), "{option:?}");
+        }
+    }
 }

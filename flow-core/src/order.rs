@@ -117,4 +117,11 @@ mod tests {
     fn a_cycle_reads_as_needs() {
         assert_eq!(Cycle(vec![0, 1]).describe(|step| ["a", "b"][step]), "a -> b -> a");
     }
+
+    // D10
+    #[test]
+    fn a_cycle_is_found_past_dependencies_that_are_placed() {
+        assert_eq!(order(&[&[2, 1], &[0], &[]]), Err(vec![vec![0, 1]]));
+        assert_eq!(order(&[&[], &[0, 2], &[0, 3], &[0, 1]]), Err(vec![vec![1, 2, 3]]));
+    }
 }

@@ -144,3 +144,46 @@ fn condition(text: &str) -> Value {
         Err(error) => panic!("the macro wrote a condition that is no JSON, which is a bug of flow: {error}"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn step(slug: &'static str) -> StepSpec {
+        StepSpec::new(slug, TypeContract::any)
+    }
+
+    #[test]
+    fn what_the_macro_writes_becomes_the_definition() {
+        let numbers = Numbers { max_attempts: Some(1), base_delay: Some(2), max_delay: Some(3), ..Numbers::NONE };
+        let numbers = Numbers { timeout: Some(4), start_delay: Some(5), ..numbers };
+        let guarded = StepSpec {
+            needs: &["each"],
+            after: &["first"],
+            run_if: Some(r#"{"each":[1]}"#),
+            run_unless: Some(r#"{"first":null}"#),
+            when_unmet: Some(Mode::Fail),
+            when_exhausted: Some(Mode::Skip),
+            numbers,
+            note: Some("Guarded."),
+            ..step("guarded")
+        };
+        let steps = [guarded, StepSpec { over: Some("input"), ..step("each") }, step("first")];
+        let flow =
+            FlowSpec { slug: "shop", numbers: Numbers::NONE, input: TypeContract::any, note: None, steps: &steps };
+        let definition = define(&flow);
+        let step = &definition.shape.steps[2];
+        assert_eq!(
+            (step.slug.as_str(), &*step.needs, &*step.after),
+            ("guarded", &["each".to_owned()][..], &["first".to_owned()][..])
+        );
+        assert_eq!(step.run_if, Some(serde_json::json!({"each": [1]})));
+        assert_eq!(step.run_unless, Some(serde_json::json!({"first": null})));
+        assert_eq!((step.when_unmet, step.when_exhausted), (Some(Mode::Fail), Mode::Skip));
+        let own = &definition.options.steps[2];
+        assert_eq!((own.max_attempts, own.base_delay_ms, own.max_delay_ms), (Some(1), Some(2), Some(3)));
+        assert_eq!((own.timeout_ms, own.start_delay_ms), (Some(4), Some(5)));
+        assert_eq!(definition.notes.steps, [None, None, Some("Guarded.".to_owned())]);
+        assert_eq!(definition.shape.steps[0].kind, StepKind::Map);
+    }
+}

@@ -174,4 +174,39 @@ mod tests {
         const TEXT: &str = NAME.as_str();
         assert_eq!(TEXT, "a__b");
     }
+
+    #[test]
+    fn a_plain_queues_name_has_47_bytes_at_most() {
+        let plain = |length: usize| QueueName::plain(&"f".repeat(length)).map(|name| name.as_str().len());
+        assert_eq!((plain(1), plain(47)), (Ok(1), Ok(47)));
+        assert_eq!(plain(48), Err(QueueNameTooLong { readable: 48, fallback: 48 }));
+    }
+
+    #[test]
+    fn an_index_has_all_its_digits() {
+        for (index, end) in [(0, "0"), (10, "10"), (12, "12"), (907, "907"), (1_234, "1234")] {
+            assert_eq!(of_step(40, 50, index), Ok(format!("{}__{end}", "f".repeat(40))));
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_says_by_how_much() {
+        let text = QueueNameTooLong { readable: 55, fallback: 48 }.to_string();
+        let expected = "the readable queue name has 55 bytes and the one by index 48; \
+                        at most 47 are allowed, so give the flow a shorter slug";
+        assert_eq!(text, expected);
+        assert_eq!(QueueName::plain("shop").map(|name| format!("{name:?}")), Ok("QueueName(shop)".to_owned()));
+    }
+
+    #[test]
+    fn a_legal_name_is_1_to_47_of_a_few_letters() {
+        let longest = "q".repeat(MAX_QUEUE_NAME);
+        for name in ["a", "z", "0", "9", "_", "a_b__9", &longest] {
+            assert!(is_queue_name(name), "{name}");
+        }
+        let too_long = "q".repeat(MAX_QUEUE_NAME + 1);
+        for name in ["", "A", "aB", "a-", "-a", "a b", "é", "a.", &too_long] {
+            assert!(!is_queue_name(name), "{name}");
+        }
+    }
 }

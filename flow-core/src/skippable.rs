@@ -89,4 +89,10 @@ mod tests {
         let lacks = may_lack_output(&steps, &[vec![], vec![0], vec![1], vec![], vec![3]]);
         assert_eq!(lacks, [true, true, true, true, false]);
     }
+
+    #[test]
+    fn a_cause_is_the_option_as_it_is_written() {
+        assert_eq!(SkipCause::Unmet(Mode::Skip).describe(), "when_unmet = skip");
+        assert_eq!(SkipCause::Exhausted(Mode::SkipCascade).describe(), "when_exhausted = skip_cascade");
+    }
 }

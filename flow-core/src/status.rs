@@ -149,4 +149,10 @@ mod tests {
         assert!(TaskStatus::Started.may_become(TaskStatus::Started));
         assert!(!TaskStatus::Queued.may_become(TaskStatus::Completed));
     }
+
+    #[test]
+    fn a_word_that_is_no_status_is_named() {
+        let error = "paused".parse::<TaskStatus>().expect_err("no status");
+        assert_eq!(error.to_string(), "`paused` is no status that this version knows");
+    }
 }

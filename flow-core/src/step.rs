@@ -87,3 +87,57 @@ impl<F, T> fmt::Debug for StepKey<F, T> {
         write!(f, "StepKey({})", self.slug)
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Two steps, as the macro would make them.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub(crate) enum Two {
+        Reserve,
+        Ship,
+    }
+
+    impl StepEnum for Two {
+        const ALL: &'static [Self] = &[Self::Reserve, Self::Ship];
+
+        fn as_str(self) -> &'static str {
+            ["reserve", "ship"][self.index()]
+        }
+
+        fn index(self) -> usize {
+            self as usize
+        }
+    }
+
+    impl fmt::Display for Two {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(self.as_str())
+        }
+    }
+
+    impl FromStr for Two {
+        type Err = UnknownStep;
+
+        fn from_str(slug: &str) -> Result<Self, UnknownStep> {
+            find_step(slug)
+        }
+    }
+
+    #[test]
+    fn a_step_is_found_by_its_exact_slug() {
+        assert_eq!(("reserve".parse(), "ship".parse()), (Ok(Two::Reserve), Ok(Two::Ship)));
+        let error = "Ship".parse::<Two>().expect_err("another letter case");
+        assert_eq!(error.found(), "Ship");
+        assert_eq!(error.to_string(), "this flow has no step `Ship`; did you mean `ship`?");
+        let error = "invoice".parse::<Two>().expect_err("no step");
+        assert_eq!(error.to_string(), "this flow has no step `invoice`");
+    }
+
+    #[test]
+    fn a_key_names_its_step() {
+        let key: StepKey<(), u8> = StepKey::new("ship", 7);
+        assert_eq!((key.slug(), key.index(), format!("{key:?}").as_str()), ("ship", 7, "StepKey(ship)"));
+    }
+}

@@ -40,3 +40,19 @@ impl<T: Serialize + DeserializeOwned + Send + 'static> FlowValue for T {
         serde_json::from_str(text)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_goes_into_text_and_comes_back() {
+        let value = vec![Some("a".to_owned()), None];
+        let text = value.to_json().expect("writes");
+        assert_eq!(text, r#"["a",null]"#);
+        assert_eq!(<Vec<Option<String>>>::from_json(&text).expect("reads"), value);
+        assert!(u8::from_json("256").is_err());
+        let by_pair = std::collections::BTreeMap::from([((1, 2), 3)]);
+        assert!(serde_json::to_string(&by_pair).is_err(), "no text has such keys");
+    }
+}

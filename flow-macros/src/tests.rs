@@ -1,11 +1,19 @@
 //! Snapshots of whole expansions, pretty-printed.
 
+mod blocks;
 mod graphs;
+mod ui_cases;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Literal, TokenStream, TokenTree};
 use quote::quote;
+use syn::LitStr;
 
-use crate::expand_flow;
+use crate::{
+    diag::Diag,
+    expand_flow,
+    model::{self, Flow},
+    parse, validate,
+};
 
 /// The expansion of `#[flow(options)] item` as formatted source.
 #[track_caller]
@@ -13,6 +21,35 @@ fn expansion_of(options: TokenStream, item: TokenStream) -> String {
     let tokens = expand_flow(options, item);
     let file = syn::parse2(tokens.clone()).unwrap_or_else(|error| panic!("{error} in {tokens}"));
     prettyplease::unparse(&file)
+}
+
+/// The flow of a block, if it is one, with what parse, model and rules say of it.
+fn read(options: TokenStream, item: TokenStream) -> (Option<Flow>, Diag) {
+    let mut diag = Diag::default();
+    let flow = parse::parse(options, item, &mut diag).map(|parsed| model::build(&parsed, &mut diag));
+    if let Some(flow) = &flow {
+        validate::check(flow, &mut diag);
+    }
+    (flow, diag)
+}
+
+/// The texts of all mistakes of a block, as parse, model and rules find them.
+fn mistakes(options: TokenStream, item: TokenStream) -> Vec<String> {
+    let (_, diag) = read(options, item);
+    let mut texts = Vec::new();
+    for literal in diag.finish().err().into_iter().flat_map(literals) {
+        texts.extend(syn::parse_str::<LitStr>(&literal.to_string()).map(|text| text.value()));
+    }
+    texts
+}
+
+fn literals(tokens: TokenStream) -> Vec<Literal> {
+    let of = |token| match token {
+        TokenTree::Group(group) => literals(group.stream()),
+        TokenTree::Literal(literal) => vec![literal],
+        _ => Vec::new(),
+    };
+    tokens.into_iter().flat_map(of).collect()
 }
 
 #[test]

@@ -153,6 +153,35 @@ async fn a_thousand_waiting_handles_share_one_listening_connection() {
     .await;
 }
 
+/// Ends the connections that listen for the ends of runs; returns how many there were.
+async fn end_listeners(test: &TestDb) -> i64 {
+    let ended = "select count(pg_terminate_backend(a.pid)) from pg_stat_activity a where a.datname = current_database()
+                 and a.application_name = 'flow' and a.query = 'LISTEN \"flow_run\"'";
+    sqlx::query_scalar(ended).fetch_one(test.pool()).await.unwrap()
+}
+
+// H2
+#[tokio::test]
+async fn a_wait_outlives_its_listening_connection() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap();
+    let (worker, open) = gate(&db).await;
+    // The client listens by a connection of its own, which is the one that watches runs.
+    let client = Client::new(&Db::new(test.url()).unwrap());
+    for times in [1, 3] {
+        let run = client.start::<Gate>(&"x".to_owned()).await.unwrap();
+        let wait = tokio::spawn(async move { run.wait().await.unwrap().after });
+        for _ in 0..times {
+            flow_tests::support::eventually("a listener is killed", async || end_listeners(&test).await == 1).await;
+        }
+        // The run ends while nobody listens, or just after; a wait without a listener would look again after a minute.
+        open.add_permits(1);
+        let ended = tokio::time::timeout(Duration::from_secs(30), wait).await.expect("the wait returns");
+        assert_eq!(ended.unwrap(), "x");
+    }
+    worker.shutdown().await.unwrap();
+}
+
 #[tokio::test]
 async fn json_runs_need_no_types() {
     let test = TestDb::new().await;

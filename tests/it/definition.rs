@@ -104,7 +104,7 @@ fn straighten(steps: &mut [(Value, Value)]) {
     }
 }
 
-fn definition() -> impl Strategy<Value = Value> {
+pub(crate) fn definition() -> impl Strategy<Value = Value> {
     let mode = prop_oneof![3 => Just("plain"), 2 => Just("step_queues")];
     let steps = prop::collection::vec(step(), 0..5);
     (slug(), mode, steps, options(), prop::bool::ANY).prop_map(|(slug, mode, mut steps, own, is_straight)| {

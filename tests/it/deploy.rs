@@ -5,7 +5,7 @@ use std::sync::Arc;
 use flow_tests::support::{Engine, Graph};
 use serde_json::{Value, json};
 
-fn shop() -> Graph {
+pub(crate) fn shop() -> Graph {
     Graph::new("Shop")
         .single("reserve", &[])
         .map("pick", "reserve", &[])
@@ -14,12 +14,16 @@ fn shop() -> Graph {
 }
 
 /// How many rows a deployment may write, in each table, with PGMQ's queues.
-const ROWS: &str = "select concat_ws(' ', (select count(*) from flow.flow), (select count(*) from flow.step),
+pub(crate) const ROWS: &str =
+    "select concat_ws(' ', (select count(*) from flow.flow), (select count(*) from flow.step),
     (select count(*) from flow.queue), (select count(*) from flow.contract), (select count(*) from pgmq.meta),
     (select count(*) from pg_tables t where t.schemaname = 'pgmq' and t.tablename ~ '^[qa]_'))";
 
-async fn in_production() -> Engine {
-    let engine = Engine::new().await;
+pub(crate) async fn in_production() -> Engine {
+    production(Engine::new().await).await
+}
+
+async fn production(engine: Engine) -> Engine {
     engine.run_sql("select flow.set_setting('environment', '\"production\"')").await;
     engine
 }
@@ -248,7 +252,7 @@ async fn plain_and_step_queued_are_different_shapes() {
 // P10
 #[tokio::test]
 async fn twenty_deployments_at_once_create_one_flow() {
-    let engine = Arc::new(in_production().await);
+    let engine = Arc::new(production(Engine::with_connections(20).await).await);
     let mut results = deploy_at_once(&engine, (0..20).map(|_| shop().step_queues())).await;
     results.sort();
     assert_eq!(results[0], "created");
@@ -258,7 +262,7 @@ async fn twenty_deployments_at_once_create_one_flow() {
 // P11
 #[tokio::test]
 async fn of_two_shapes_deployed_at_once_one_wins_everywhere() {
-    let engine = Arc::new(in_production().await);
+    let engine = Arc::new(production(Engine::with_connections(20).await).await);
     let shapes = [Graph::new("two").single("a", &[]), Graph::new("two").single("b", &[])];
     let results = deploy_at_once(&engine, (0..20).map(|n| shapes[n % 2].clone())).await;
     let of = |side: usize| results.iter().skip(side).step_by(2).cloned().collect::<Vec<_>>();
@@ -355,6 +359,8 @@ async fn in_development_a_changed_shape_waits_for_the_workers_and_starts_anew() 
     assert_eq!(answer["result"], "recreated");
     assert!(!answer["differences"].as_array().unwrap().is_empty());
     assert_eq!(engine.words("select q.name from flow.queue q order by q.name").await, "dev__b dev__c other");
+    assert_eq!(engine.words("select m.queue_name from pgmq.meta m order by 1").await, "dev__b dev__c other");
+    assert_eq!(engine.words("select s.slug from flow.step s order by s.slug").await, "a b c");
     assert_eq!(engine.words("select r.run_id::text from flow.run r").await, kept.to_string());
     assert_eq!(engine.tasks(kept).await, "a.0=queued/0");
 }
@@ -448,6 +454,7 @@ async fn a_program_older_than_the_oldest_interface_is_refused_and_uses_no_attemp
     let reply = worker.exchange(10, &[]).await;
     assert_eq!((reply.state.as_str(), reply.claims.len()), ("upgrade_needed", 0));
     assert!(reply.reason.contains("interface 1") && reply.reason.contains('2'), "{}", reply.reason);
+    assert_eq!(worker.renew(&[]).await.0, "upgrade_needed", "whatever it calls next");
     assert_eq!(engine.tasks(run).await, "a.0=queued/0");
 }
 

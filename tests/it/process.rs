@@ -145,3 +145,42 @@ async fn a_killed_pools_tasks_wait_for_its_next_process() {
     next.signal("TERM");
     assert!(next.ended().await.0);
 }
+
+// W10
+#[tokio::test(flavor = "multi_thread")]
+async fn ten_flows_with_four_workers_each_complete_a_hundred_runs_a_flow() {
+    let db = TestDb::new().await;
+    // Each process has a worker for each of the ten flows, and nothing but a notification wakes them.
+    let mut processes: Vec<Process> = (0..4).map(|_| start(&["ten", db.url()])).collect();
+    let number = async |query: &'static str| sqlx::query_scalar::<_, i64>(query).fetch_one(db.pool()).await.unwrap();
+    let full = "select count(*) from (select from flow.worker w where w.stopped_at is null group by w.flow_id
+                having count(*) = 4) f";
+    eventually("ten flows have four workers each", async || number(full).await == 10).await;
+    let starts = (0..10).map(|flow| {
+        let inputs: Vec<String> = (0..100).map(|n| format!("[{flow}, {n}]")).collect();
+        let pool = db.pool().clone();
+        tokio::spawn(async move {
+            let start = "select flow.start_runs($1, $2)";
+            sqlx::query(start).bind(format!("ten_{flow}")).bind(inputs).execute(&pool).await.unwrap();
+        })
+    });
+    for start in starts.collect::<Vec<_>>() {
+        start.await.unwrap();
+    }
+    let completed = "select count(*) from flow.run r where r.status = 'completed'";
+    eventually("every run has completed", async || number(completed).await == 1_000).await;
+    let right = "select count(*) from flow.runs r where r.output = jsonb_build_object('only', r.input)
+                 and r.flow = 'ten_' || (r.input ->> 0)";
+    assert_eq!(number(right).await, 1_000);
+    let once = "select count(*) from flow.task t join flow.worker w using (worker_id, flow_id) where t.attempt = 1";
+    assert_eq!(number(once).await, 1_000, "each task ran once, on a worker of its flow");
+    assert_eq!(number("select count(*) from flow.attempt_error").await, 0);
+    for process in &processes {
+        process.signal("TERM");
+    }
+    for process in &mut processes {
+        let (is_success, error) = process.ended().await;
+        assert!(is_success, "{error}");
+    }
+    assert_eq!(number("select count(*) from flow.worker w where w.stopped_at is null").await, 0);
+}

@@ -14,14 +14,14 @@ const OLD_NAMES: [&str; 2] = ["parcels-old-1", "parcels-old-2"];
 const NEW_NAMES: [&str; 2] = ["parcels-new-1", "parcels-new-2"];
 
 /// A production database, a client, and gates that hold handlers until they are opened.
-struct Rehearsal {
-    test: TestDb,
-    client: Client,
+pub(crate) struct Rehearsal {
+    pub(crate) test: TestDb,
+    pub(crate) client: Client,
     gates: PathBuf,
 }
 
 impl Rehearsal {
-    async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         let test = TestDb::new().await;
         let client = Client::new(&Db::new(test.url()).unwrap());
         let gates = std::env::temp_dir().join(format!("flow-gates-{}", uuid::Uuid::now_v7().simple()));
@@ -31,74 +31,74 @@ impl Rehearsal {
         rehearsal
     }
 
-    async fn sql(&self, text: &'static str) {
+    pub(crate) async fn sql(&self, text: &'static str) {
         sqlx::raw_sql(text).execute(self.test.pool()).await.unwrap();
     }
 
-    async fn number(&self, query: &'static str) -> i64 {
+    pub(crate) async fn number(&self, query: &'static str) -> i64 {
         sqlx::query_scalar(query).fetch_one(self.test.pool()).await.unwrap()
     }
 
-    async fn disable(&self, names: &[&str]) {
+    pub(crate) async fn disable(&self, names: &[&str]) {
         let all = "select flow.disable_worker(n, 'rollout 42') from unnest($1) n";
         sqlx::query(all).bind(names).execute(self.test.pool()).await.unwrap();
     }
 
-    async fn enable(&self, names: &[&str]) {
+    pub(crate) async fn enable(&self, names: &[&str]) {
         let all = "select flow.enable_worker(n) from unnest($1) n";
         sqlx::query(all).bind(names).execute(self.test.pool()).await.unwrap();
     }
 
-    async fn alive(&self, names: &[&str]) -> i64 {
+    pub(crate) async fn alive(&self, names: &[&str]) -> i64 {
         let alive = "select count(*) from flow.worker where name = any ($1) and stopped_at is null
                      and seen_at > now() - interval '30 s'";
         sqlx::query_scalar(alive).bind(names).fetch_one(self.test.pool()).await.unwrap()
     }
 
     /// Waits until none of the names has a worker.
-    async fn drained(&self, names: &[&str]) {
+    pub(crate) async fn drained(&self, names: &[&str]) {
         eventually("the workers have stopped", async || self.alive(names).await == 0).await;
     }
 
     /// Runs under way of a flow.
-    async fn under_way(&self) -> i64 {
+    pub(crate) async fn under_way(&self) -> i64 {
         self.number("select count(*) from flow.runs where flow = 'parcels' and status = 'started'").await
     }
 
-    async fn start_old(&self) -> Vec<Process> {
+    pub(crate) async fn start_old(&self) -> Vec<Process> {
         let started = OLD_NAMES.map(|name| self.old(name)).into();
         eventually("the old workers work", async || self.alive(&OLD_NAMES).await == 2).await;
         started
     }
 
-    fn old(&self, name: &str) -> Process {
+    pub(crate) fn old(&self, name: &str) -> Process {
         Process::start(env!("CARGO_BIN_EXE_rollout_old"), &[self.test.url(), name])
     }
 
-    async fn start_new(&self, way: &str) -> Vec<Process> {
+    pub(crate) async fn start_new(&self, way: &str) -> Vec<Process> {
         let started = NEW_NAMES.map(|name| self.new_program(way, name)).into();
         eventually("the new workers work", async || self.alive(&NEW_NAMES).await == 2).await;
         started
     }
 
-    fn new_program(&self, way: &str, name: &str) -> Process {
+    pub(crate) fn new_program(&self, way: &str, name: &str) -> Process {
         Process::start(env!("CARGO_BIN_EXE_rollout_new"), &[way, self.test.url(), name])
     }
 
     /// Starts a run whose handler of step `held` waits until [`Rehearsal::open`]; of none when it is empty.
-    async fn run(&self, slug: &str, name: &str, held: &str) -> RunHandle<Untyped> {
+    pub(crate) async fn run(&self, slug: &str, name: &str, held: &str) -> RunHandle<Untyped> {
         let input = Parcel { name: name.to_owned(), gates: self.gates.to_string_lossy().into(), held: held.to_owned() };
         self.client.start_json(slug, &json!(input)).await.unwrap()
     }
 
     /// Waits until as many handlers are at work.
-    async fn at_work(&self, tasks: i64) {
+    pub(crate) async fn at_work(&self, tasks: i64) {
         let started = "select count(*) from flow.tasks where status = 'started'";
         eventually("handlers are at work", async || self.number(started).await == tasks).await;
     }
 
     /// Lets the held handlers of a step go on.
-    fn open(&self, step: &str) {
+    pub(crate) fn open(&self, step: &str) {
         std::fs::write(self.gates.join(step), "").unwrap();
     }
 }
@@ -110,13 +110,13 @@ impl Drop for Rehearsal {
 }
 
 /// A program that a supervisor brings back is refused, and says why.
-async fn check_refused(mut program: Process, why: &str) {
+pub(crate) async fn check_refused(mut program: Process, why: &str) {
     let (is_success, error) = program.ended().await;
     assert!(!is_success && error.contains(why), "{error}");
 }
 
 /// Programs that were told to drain end in order.
-async fn check_ended(programs: Vec<Process>) {
+pub(crate) async fn check_ended(programs: Vec<Process>) {
     for mut program in programs {
         let (is_success, error) = program.ended().await;
         assert!(is_success, "{error}");

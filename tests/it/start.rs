@@ -108,7 +108,7 @@ async fn a_key_names_one_run_of_a_flow() {
 // R6
 #[tokio::test]
 async fn fifty_starts_at_once_with_one_key_make_one_run() {
-    let engine = std::sync::Arc::new(Engine::new().await);
+    let engine = std::sync::Arc::new(Engine::with_connections(50).await);
     engine.deploy(&two_roots()).await;
     let starts = (0..50).map(|n| {
         let engine = std::sync::Arc::clone(&engine);

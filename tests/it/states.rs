@@ -23,6 +23,29 @@ fn the_page_and_the_code_have_the_same_moves() {
     assert_eq!(found, expected);
 }
 
+// I14
+#[test]
+fn the_watch_of_moves_knows_the_same_moves() {
+    fn moves<T: Copy + PartialEq + std::fmt::Display + 'static>(
+        what: &str,
+        all: &[T],
+        next: impl Fn(T) -> &'static [T],
+    ) -> Vec<String> {
+        // A status that stays is no change; the attempts of such a task are watched apart.
+        let others = |from: T| next(from).iter().filter(move |to| **to != from).map(ToString::to_string);
+        let open = all.iter().filter(|from| !next(**from).is_empty());
+        open.map(|from| format!("('{what}', '{from}', '{{{}}}')", others(*from).collect::<Vec<_>>().join(",")))
+            .collect()
+    }
+    let watch = include_str!("../sql/watch_moves.sql");
+    let lines = watch.lines().map(|line| line.trim().trim_end_matches(','));
+    let found: Vec<&str> = lines.filter(|line| line.starts_with("('")).collect();
+    let mut expected = moves("run", RunStatus::ALL, RunStatus::next);
+    expected.extend(moves("step_state", StepStatus::ALL, StepStatus::next));
+    expected.extend(moves("task", TaskStatus::ALL, TaskStatus::next));
+    assert_eq!(found, expected);
+}
+
 #[tokio::test]
 async fn the_database_knows_the_same_statuses() {
     let engine = Engine::new().await;

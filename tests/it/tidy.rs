@@ -1,4 +1,5 @@
-//! The project's own rules: who may depend on whom, where the driver's name may stand, how files begin and how long they are.
+//! The project's own rules: who may depend on whom, where the driver's name may stand, how files begin and how long they are,
+//! and that a test or file which a comment or page names is there.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -100,6 +101,18 @@ fn the_drivers_name_stands_in_few_places() {
 }
 
 #[test]
+fn only_the_functions_of_the_queue_name_pgmq() {
+    let page = fs::read_to_string(root().join("docs/architecture.md")).unwrap();
+    for path in files(&root().join("flow-runtime/sql"), ".sql") {
+        let (text, stem) = (fs::read_to_string(&path).unwrap(), path.file_stem().unwrap().to_string_lossy());
+        let names_pgmq = text.lines().any(|line| !line.trim_start().starts_with("--") && line.contains("pgmq."));
+        let may_name = stem.starts_with("queue_") || ["create_queue", "delete_flow"].contains(&&*stem);
+        assert_eq!(names_pgmq, may_name, "{}", name(&path));
+        assert!(!may_name || page.contains(&format!("`{stem}`")), "docs/architecture.md does not name {stem}");
+    }
+}
+
+#[test]
 fn every_source_file_says_what_it_is() {
     for path in files(&root(), ".rs").into_iter().filter(|path| !name(path).starts_with("ui-tests/")) {
         let text = fs::read_to_string(&path).unwrap();
@@ -120,4 +133,139 @@ fn a_long_file_has_a_reason() {
     assert!(unlisted.is_empty(), "split these by noun, or list them with a reason: {unlisted:?}");
     let stale: Vec<_> = listed.iter().filter(|file| !long.contains_key(**file)).collect();
     assert!(stale.is_empty(), "no longer over 400 lines: {stale:?}");
+}
+
+/// The folders whose files are named by comments and pages.
+const FOLDERS: &[&str] =
+    &[".ci", "bench", "docs", "examples", "flow-core", "flow-macros", "flow-runtime", "tests", "ui-tests"];
+
+/// What is there to be named.
+struct Known {
+    /// Every test, as `module::name`.
+    tests: BTreeSet<String>,
+    /// The modules of the program `it`.
+    modules: BTreeSet<String>,
+    /// Every word of the code, comments left out.
+    words: BTreeSet<String>,
+}
+
+fn is_comment(line: &str) -> bool {
+    ["//", "--", "#", "*"].iter().any(|start| line.trim_start().starts_with(start))
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let parts = text.split(|c: char| !c.is_alphanumeric() && !"_:/.-".contains(c));
+    parts.map(|word| word.trim_matches(|c: char| ":/.-".contains(c)))
+}
+
+/// The names of a file's tests: its functions under an attribute that ends in `test`, or has arguments after that.
+fn test_names(text: &str) -> Vec<&str> {
+    let mut is_test = false;
+    let mut names = Vec::new();
+    for line in text.lines().map(str::trim) {
+        if line.starts_with("#[") {
+            is_test |= line.contains("test]") || line.contains("test(");
+        } else if let Some((_, rest)) = line.split_once("fn ").filter(|_| is_test) {
+            names.extend(rest.split('(').next());
+            is_test = false;
+        }
+    }
+    names
+}
+
+impl Known {
+    fn of_project() -> Self {
+        let mut known = Self { tests: BTreeSet::new(), modules: BTreeSet::new(), words: BTreeSet::new() };
+        for path in files(&root(), ".rs").into_iter().chain(files(&root(), ".sql")) {
+            let (name, text) = (name(&path), fs::read_to_string(&path).unwrap());
+            let code = text.lines().filter(|line| !is_comment(line)).flat_map(words);
+            known.words.extend(code.flat_map(|word| word.split(['.', ':'])).map(str::to_owned));
+            let inside = ["/src/", "/it/", "/pass/"].iter().find_map(|folder| name.split_once(folder));
+            let module = inside.map_or(&*name, |(_, inside)| inside).trim_end_matches(".rs").replace('/', "::");
+            if name.starts_with("tests/it/") {
+                known.modules.insert(module.clone());
+            }
+            let inner = if text.contains("\nmod tests {") { "::tests" } else { "" };
+            known.tests.extend(test_names(&text).into_iter().map(|test| format!("{module}{inner}::{test}")));
+        }
+        known
+    }
+
+    fn has_test(&self, name: &str) -> bool {
+        self.tests
+            .iter()
+            .any(|test| test.strip_suffix(name).is_some_and(|start| start.is_empty() || start.ends_with("::")))
+    }
+
+    /// Whether a word is no name of a test or file, or one of those that are there. A name of a test is a sentence, so
+    /// that it has many words; other names of as many words stand somewhere in the code.
+    fn is_known(&self, word: &str) -> bool {
+        if word.split_once('/').is_some_and(|(folder, _)| FOLDERS.contains(&folder)) {
+            // A decision is named by its number too.
+            let path = root().join(word);
+            let (folder, start) = (path.parent().unwrap(), path.file_name().unwrap().to_string_lossy().into_owned());
+            let is_one = |entry: fs::DirEntry| {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                name == start || name.starts_with(&format!("{start}-"))
+            };
+            return fs::read_dir(folder).is_ok_and(|entries| entries.map(Result::unwrap).any(is_one));
+        }
+        let is_snake = |name: &str| name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+        let (module, test) = word.rsplit_once("::").unwrap_or(("", word));
+        if !is_snake(test) || !module.split("::").all(is_snake) {
+            return true;
+        }
+        let count = test.matches('_').count();
+        if self.modules.contains(module) && count >= 2 {
+            return self.has_test(word);
+        }
+        count < 4 || self.has_test(test) || self.words.contains(test)
+    }
+
+    fn unknown<'a>(&self, text: &'a str) -> Vec<&'a str> {
+        words(text).filter(|word| !self.is_known(word)).collect()
+    }
+}
+
+#[test]
+fn a_test_or_file_that_a_comment_or_page_names_is_there() {
+    let known = Known::of_project();
+    let mut wrong = Vec::new();
+    for ending in [".rs", ".sql", ".toml", ".md"] {
+        for path in files(&root(), ending) {
+            let text = fs::read_to_string(&path).unwrap();
+            for line in text.lines().filter(|line| ending == ".md" || is_comment(line)) {
+                wrong.extend(known.unknown(line).iter().map(|word| format!("{}: {word}", name(&path))));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "named, and not there: {wrong:#?}");
+}
+
+#[test]
+fn a_name_of_nothing_is_found_in_a_comment() {
+    let known = Known::of_project();
+    let gone = ["long", "since", "taken", "out"].join("_");
+    for (text, wrong) in [
+        (format!("-- `settle::{gone}` holds this."), format!("settle::{gone}")),
+        (format!("held by `a_test_that_is_{gone}`"), format!("a_test_that_is_{gone}")),
+        (format!("//! See tests/it/{gone}.rs."), format!("tests/it/{gone}.rs")),
+        (format!("docs/decisions/9999-{gone}.md;"), format!("docs/decisions/9999-{gone}.md")),
+    ] {
+        assert_eq!(known.unknown(&text), [wrong]);
+    }
+    let right = "`settle::another_workers_settlement_is_lost` `order::tests::cycles_are_listed_in_order` tests/it docs/decisions/0005
+                 `a_set_runs_each_pool_with_its_own_slots`, `flow.task_lease_only_while_started`, `FLOW_TEST_DATABASE_URL`";
+    assert_eq!(known.unknown(right), [""; 0]);
+}
+
+#[test]
+fn every_filter_of_a_seeded_fault_names_a_test() {
+    let faults: toml::Table = fs::read_to_string(root().join("tests/seeded_faults.toml")).unwrap().parse().unwrap();
+    let tests = Known::of_project().tests;
+    for fault in faults["fault"].as_array().unwrap() {
+        for filter in fault["tests"].as_array().unwrap().iter().map(|filter| filter.as_str().unwrap()) {
+            assert!(tests.iter().any(|test| test.starts_with(filter)), "{filter} names no test: {:?}", fault["name"]);
+        }
+    }
 }

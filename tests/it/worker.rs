@@ -502,7 +502,7 @@ async fn a_cancelled_runs_handlers_are_told() {
     worker.shutdown().await.unwrap();
 }
 
-// L8 L9 W9
+// L8 L9
 #[tokio::test]
 async fn shutdown_lets_a_handler_end_within_the_grace() {
     let test = TestDb::new().await;

@@ -136,7 +136,7 @@ fn a_condition_with_a_nul_is_refused() {
 fn modes_are_three_words() {
     for (word, mode) in [("skip", Mode::Skip), ("skip_cascade", Mode::SkipCascade), ("fail", Mode::Fail)] {
         assert_eq!(serde_json::from_value::<Mode>(json!(word)).expect("a mode"), mode);
-        assert_eq!((mode.as_str(), Mode::from_name(word)), (word, Some(mode)));
+        assert_eq!((mode.as_str(), mode.to_string().as_str(), Mode::from_name(word)), (word, word, Some(mode)));
     }
     assert!(serde_json::from_value::<Mode>(json!("skipped")).is_err());
 }
@@ -201,4 +201,80 @@ fn a_step_queue_that_fits_neither_way_is_refused() {
     draft.slug = "f".repeat(46);
     draft.queue_mode = QueueMode::StepQueues;
     assert_eq!(refused(draft).len(), 1);
+}
+
+// D19
+#[test]
+fn the_text_of_all_mistakes_names_the_flow_and_how_many_there_are() {
+    let one = flow([needing("a", &["z"])]).assemble().expect_err("a mistake");
+    assert_eq!((one.flow(), one.mistakes().len()), ("shop", 1));
+    assert_eq!(one.to_string(), "flow `shop` has 1 mistake:\n- step `a` needs `z`, but this flow has no such step");
+    let two = flow([needing("a", &["y", "z"])]).assemble().expect_err("mistakes").to_string();
+    assert!(two.starts_with("flow `shop` has 2 mistakes:\n- "), "{two}");
+}
+
+/// The mistakes of a definition that was legal before `spoil`.
+fn spoilt(steps: impl IntoIterator<Item = StepDraft>, spoil: impl FnOnce(&mut FlowDefinition)) -> Vec<String> {
+    let mut definition = flow(steps).assemble().expect("legal");
+    spoil(&mut definition);
+    let errors = definition.validate().err();
+    errors.iter().flat_map(|errors| errors.mistakes()).map(ToString::to_string).collect()
+}
+
+// D12
+#[test]
+fn a_definition_out_of_step_order_is_refused() {
+    let steps = || [StepDraft::single("a"), needing("b", &["a"])];
+    let swapped = spoilt(steps(), |definition| definition.shape.steps.swap(0, 1));
+    assert_eq!(swapped, ["step `b` stands before `a`, which it depends on; steps are listed in step order"]);
+    assert_eq!(spoilt(steps(), |_| {}), [""; 0]);
+
+    let last = || StepDraft { after: vec!["c".into(), "d".into()], ..needing("e", &["a", "b"]) };
+    let five = || ["a", "b", "c", "d"].map(StepDraft::single).into_iter().chain([last()]);
+    let text = "step `e` lists its dependencies out of step order";
+    assert_eq!(spoilt(five(), |definition| definition.shape.steps[4].needs.reverse()), [text]);
+    assert_eq!(spoilt(five(), |definition| definition.shape.steps[4].after.reverse()), [text]);
+}
+
+// D18
+#[test]
+fn a_condition_has_a_mode_for_when_it_is_not_met() {
+    let guarded = StepDraft { run_if: Some(json!(1)), ..StepDraft::single("a") };
+    let without = spoilt([guarded], |definition| definition.shape.steps[0].when_unmet = None);
+    assert_eq!(without, ["step `a` has a condition but no when_unmet"]);
+}
+
+// D3
+#[test]
+fn a_steps_own_options_have_bounds_and_delays_may_be_equal() {
+    let step = |spoil: fn(&mut StepDraft)| {
+        let mut step = StepDraft::single("a");
+        spoil(&mut step);
+        refused(flow([step]))
+    };
+    let attempts = step(|step| step.options.max_attempts = Some(0));
+    assert_eq!(attempts, ["step `a`: max_attempts of 0 is out of range; it is 1 to 1000"]);
+    let timeout = step(|step| step.options.timeout_ms = Some(0));
+    assert_eq!(timeout, ["step `a`: timeout of 0s is out of range; it is 1ms to 1d"]);
+
+    let mut equal = flow([StepDraft::single("a")]);
+    (equal.options.base_delay_ms, equal.options.max_delay_ms) = (5_000, 5_000);
+    equal.steps[0].options.max_delay_ms = Some(5_000);
+    assert!(equal.assemble().is_ok());
+}
+
+#[test]
+fn a_route_names_a_legal_queue_and_only_routed_flows_have_one() {
+    let routed = |mode: QueueMode, queue: Option<&str>| {
+        let step = StepDraft { queue: queue.map(str::to_owned), ..StepDraft::single("a") };
+        let draft = FlowDraft { queue_mode: mode, ..flow([step]) };
+        draft.assemble().err().map(|errors| errors.mistakes()[0].to_string())
+    };
+    assert_eq!(routed(QueueMode::Routed, Some("stock")), None);
+    let text = "step `a` is routed to `Stock`, which is no queue name: it is 1 to 47 of a-z, 0-9 and `_`";
+    assert_eq!(routed(QueueMode::Routed, Some("Stock")).as_deref(), Some(text));
+    let text = "step `a` has no route; every step of a routed flow names its queue";
+    assert_eq!(routed(QueueMode::Routed, None).as_deref(), Some(text));
+    let text = "step `a` names the queue `stock`, but the flow is not routed";
+    assert_eq!(routed(QueueMode::Plain, Some("stock")).as_deref(), Some(text));
 }

@@ -7,7 +7,8 @@ use sqlx::PgConnection;
 use super::{INTERFACE, MIGRATIONS};
 use crate::error::{DbError, MigrateError};
 
-/// What a freshly migrated database holds, one object a line, sorted. A test writes it down and compares it.
+/// What a freshly migrated database holds, one object a line, sorted. `migrate::the_check_expects_what_a_migration_makes`
+/// writes it down and compares it.
 const EXPECTED: &str = include_str!("objects.txt");
 
 /// Lists the objects of a database as [`EXPECTED`] writes them.

@@ -1,12 +1,13 @@
 //! A worker or a client in a process of its own. Tests start several, watch what they print, and kill them.
 //!
 //! `flow_process worker URL LEASE_MS` works on `Orders` until SIGTERM, `survivor` and `tick` likewise on `Survivor` and `Tick`;
-//! `flow_process step URL LEASE_MS STEP` serves one step of `Relay`; `flow_process client URL PICK_MS ITEM…` starts one run, waits
-//! for it and prints its output.
+//! `flow_process step URL LEASE_MS STEP` serves one step of `Relay`; `flow_process ten URL` runs a worker for each of ten flows,
+//! which nothing but notifications wakes; `flow_process client URL PICK_MS ITEM…` starts one run, waits for it and prints its
+//! output; `flow_process migrate URL` migrates and ends.
 
 use std::{process::ExitCode, time::Duration};
 
-use flow_runtime::prelude::*;
+use flow_runtime::{FlowBuilder, JsonFlow, JsonHandler, StepBuilder, prelude::*};
 use flow_tests::flows::{Order, Orders, Relay, RelayQueues, RelayStep, Survivor, Tick};
 
 #[tokio::main]
@@ -45,6 +46,18 @@ async fn run(args: Vec<String>) -> anyhow::Result<()> {
             let worker = Worker::builder(&Db::new(url)?).step(RelayQueues::new(Relay), step).lease(lease);
             Ok(worker.poll_interval(Duration::from_millis(200)).build()?.run().await?)
         }
+        ["ten", url] => {
+            let db = Db::new(url)?;
+            let mut set = WorkerSet::builder(&db);
+            for number in 0..10 {
+                let graph = FlowBuilder::new(format!("ten_{number}")).step(StepBuilder::single("only"));
+                let pass_on = JsonHandler::new(async |call| Ok(call.input().clone()));
+                let worker = Worker::builder(&db).json(JsonFlow::new(graph).handler("only", pass_on).build()?);
+                set = set.worker(worker.poll_interval(Duration::from_secs(600)));
+            }
+            Ok(set.build()?.run().await?)
+        }
+        ["migrate", url] => Ok(Db::new(url)?.migrate().await?),
         ["client", url, pick_ms, ref items @ ..] => {
             let client = Client::connect(url).await?;
             let items = items.iter().map(ToString::to_string).collect();
@@ -53,6 +66,8 @@ async fn run(args: Vec<String>) -> anyhow::Result<()> {
             println!("{}", run.wait().await?.ship);
             Ok(())
         }
-        _ => anyhow::bail!("say what to be: worker URL LEASE_MS, step URL LEASE_MS STEP, or client URL PICK_MS ITEM…"),
+        _ => anyhow::bail!(
+            "say what to be: worker URL LEASE_MS, step URL LEASE_MS STEP, ten URL, client URL PICK_MS ITEM… or migrate URL"
+        ),
     }
 }

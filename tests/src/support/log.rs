@@ -1,4 +1,4 @@
-//! What a test's program logs.
+//! What the code under test logs.
 
 use std::sync::{Arc, Mutex};
 
@@ -19,7 +19,6 @@ impl std::io::Write for Log {
 
 impl Log {
     /// Keeps the log of the running thread, which in a test with one thread is that of all its tasks.
-    #[must_use]
     pub fn begin() -> (Self, tracing::subscriber::DefaultGuard) {
         let log = Self::default();
         let writer = log.clone();
@@ -27,7 +26,7 @@ impl Log {
         (log, tracing::subscriber::set_default(subscriber))
     }
 
-    /// The lines that contain a text.
+    /// The lines that hold a text, oldest first.
     ///
     /// # Panics
     /// When what was logged is no text.

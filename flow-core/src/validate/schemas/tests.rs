@@ -46,8 +46,17 @@ enum Way {
 
 /// What `check` says of a root step's condition on an input of type `T`.
 fn on<T: JsonSchema>(pattern: Value) -> Option<String> {
+    on_input(TypeContract::of::<T>(), pattern)
+}
+
+/// The same on an input with this schema.
+fn on_schema(schema: &Value, pattern: Value) -> Option<String> {
+    on_input(TypeContract::from_schema(schema.clone()), pattern)
+}
+
+fn on_input(input: TypeContract, pattern: Value) -> Option<String> {
     let step = StepDraft { run_if: Some(pattern), ..StepDraft::single("a") };
-    let draft = FlowDraft { steps: vec![step], input: TypeContract::of::<T>(), ..FlowDraft::new("shop") };
+    let draft = FlowDraft { steps: vec![step], input, ..FlowDraft::new("shop") };
     let errors = draft.assemble().expect("legal").check().err()?;
     Some(errors.mistakes()[0].to_string())
 }
@@ -136,4 +145,69 @@ fn a_dependents_pattern_is_checked_against_the_outputs() {
     assert_eq!(on(json!({"pick": [{"sku": 1}]})).as_deref(), Some(expected));
     let expected = "run_unless of step `ship`, at `pick`: an object cannot occur here; the type is list";
     assert_eq!(on(json!({"pick": {"sku": "x"}})).as_deref(), Some(expected));
+}
+
+// D24
+#[test]
+fn a_scalar_that_one_alternative_allows_passes_beside_a_list() {
+    let either = json!({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "integer"}}]});
+    for pattern in [json!("x"), json!(7), json!([7])] {
+        assert_eq!(on_schema(&either, pattern.clone()), None, "{pattern}");
+    }
+    let text = "run_if of step `a`, at `[0]`: \"x\" cannot occur here; the type is integer";
+    assert_eq!(on_schema(&either, json!(["x"])).as_deref(), Some(text));
+}
+
+// D24
+#[test]
+fn listed_values_are_equal_as_the_database_compares() {
+    accepted::<Plain>(json!("Bike"));
+    let listed = json!({"enum": [1, 2.5, "x", true]});
+    for pattern in [json!(1), json!(1.0), json!(2.5), json!("x"), json!(true)] {
+        assert_eq!(on_schema(&listed, pattern.clone()), None, "{pattern}");
+    }
+    let constant = json!({"type": "integer", "const": 5});
+    assert_eq!(on_schema(&constant, json!(5.0)), None);
+    for (schema, pattern) in [(&listed, json!(2)), (&listed, json!(false)), (&constant, json!(6))] {
+        let found = on_schema(schema, pattern).expect("not listed");
+        assert!(found.contains("is none of the values of this type"), "{found}");
+    }
+    let text = "run_if of step `a`, at `the input`: 1 cannot occur here; the type is string";
+    assert_eq!(on_schema(&json!({"enum": ["x", "y"]}), json!(1)).as_deref(), Some(text));
+}
+
+// D24
+#[test]
+fn of_several_alternatives_the_deepest_mismatch_is_told_and_of_equal_ones_the_first() {
+    let deep = json!({"type": "object", "properties": {"b": {"type": "integer"}}});
+    let with = |first: &Value, second: &Value| {
+        let part = |field: &Value| json!({"type": "object", "properties": {"a": field}});
+        json!({"anyOf": [part(first), part(second)]})
+    };
+    let flat = json!({"type": "string"});
+    for schema in [with(&deep, &flat), with(&flat, &deep)] {
+        let found = on_schema(&schema, json!({"a": {"b": "x"}}));
+        let text = "run_if of step `a`, at `a.b`: \"x\" cannot occur here; the type is integer";
+        assert_eq!(found.as_deref(), Some(text));
+    }
+    let found = on_schema(&with(&flat, &json!({"type": "boolean"})), json!({"a": 1}));
+    assert_eq!(found.as_deref(), Some("run_if of step `a`, at `a`: 1 cannot occur here; the type is string"));
+}
+
+// D24
+#[test]
+fn a_type_that_is_open_to_other_keys_takes_them() {
+    let with = |keyword: &str, rest: Value| json!({"properties": {"known": {"type": "integer"}}, keyword: rest});
+    let other = json!({"other": 1});
+    for schema in [
+        with("additionalProperties", json!(true)),
+        with("additionalProperties", json!({"type": "integer"})),
+        with("patternProperties", json!({"^o": {"type": "integer"}})),
+    ] {
+        assert_eq!(on_schema(&schema, other.clone()), None, "{schema}");
+    }
+    for closed in [json!(false), json!({"not": {}})] {
+        let found = on_schema(&with("additionalProperties", closed), other.clone()).expect("closed");
+        assert!(found.contains("the type has no field `other`; it has `known`"), "{found}");
+    }
 }

@@ -67,7 +67,7 @@ fn a_handler_says_whether_it_blocks_and_takes_the_input() {
     assert_eq!([0, 1, 2].map(|step| flow.is_blocking(step)), [true, false, false]);
 }
 
-// D20
+// D19
 #[test]
 fn every_mistake_is_told_at_once() {
     let handler = || JsonHandler::new(async |_| Ok(Value::Null));

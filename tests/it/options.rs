@@ -1,0 +1,150 @@
+//! Options: which value applies to which step, and what a changed one does to a deployed flow.
+
+use std::time::Duration;
+
+use flow_runtime::{FlowBuilder, JsonFlow, JsonHandler, StepBuilder, prelude::*};
+use flow_tests::support::{Engine, Log};
+use serde_json::Value;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// The options that apply to each step, as stored.
+const APPLIED: &str =
+    "select concat_ws(' ', s.slug, s.max_attempts, s.base_delay_ms, s.max_delay_ms, s.timeout_ms, s.start_delay_ms)
+                       from flow.step s order by s.step_index";
+
+async fn applied(engine: &Engine) -> Vec<String> {
+    sqlx::query_scalar(APPLIED).fetch_all(engine.pool()).await.unwrap()
+}
+
+/// A name, how it sets options on a step, and what then applies where the flow says 5, 2 s, 10 min and 90 s.
+type Way = (&'static str, fn(StepBuilder) -> StepBuilder, &'static str);
+
+/// Each option alone, none and all.
+fn ways() -> Vec<Way> {
+    vec![
+        ("none", |step| step, "5 2000 600000 90000 0"),
+        ("attempts", |step| step.max_attempts(7), "7 2000 600000 90000 0"),
+        ("base", |step| step.base_delay(3 * SECOND), "5 3000 600000 90000 0"),
+        ("no_base", |step| step.base_delay(Duration::ZERO), "5 0 600000 90000 0"),
+        ("longest", |step| step.max_delay(60 * SECOND), "5 2000 60000 90000 0"),
+        ("timeout", |step| step.timeout(SECOND), "5 2000 600000 1000 0"),
+        ("delayed", |step| step.start_delay(300 * SECOND), "5 2000 600000 90000 300000"),
+        ("not_delayed", |step| step.start_delay(Duration::ZERO), "5 2000 600000 90000 0"),
+        (
+            "all",
+            |step| {
+                let step = step.max_attempts(1).base_delay(SECOND).max_delay(2 * SECOND);
+                step.timeout(3 * SECOND).start_delay(300 * SECOND)
+            },
+            "1 1000 2000 3000 300000",
+        ),
+    ]
+}
+
+// D2
+#[tokio::test]
+async fn each_option_alone_and_all_together_apply_to_root_and_dependent_steps() {
+    let engine = Engine::new().await;
+    let flow = FlowBuilder::new("tuned").max_attempts(5).base_delay(2 * SECOND).max_delay(600 * SECOND);
+    let mut flow = flow.timeout(90 * SECOND).step(StepBuilder::single("first"));
+    let mut expected = vec!["first 5 2000 600000 90000 0".to_owned()];
+    for (name, set, values) in ways() {
+        flow = flow.step(set(StepBuilder::single(format!("root_{name}"))));
+        expected.push(format!("root_{name} {values}"));
+    }
+    for (name, set, values) in ways() {
+        flow = flow.step(set(StepBuilder::single(format!("behind_{name}")).needs(["first"])));
+        expected.push(format!("behind_{name} {values}"));
+    }
+    engine.try_deploy(&serde_json::to_value(flow.build().unwrap()).unwrap()).await.unwrap();
+    let mut applied = applied(&engine).await;
+    for steps in [&mut applied, &mut expected] {
+        steps.sort();
+    }
+    assert_eq!(applied, expected);
+}
+
+/// A worker of the flow starts, and stops again; returns the lines in which it told of changed options, without what
+/// stands before them.
+async fn deploy(engine: &Engine, flow: FlowBuilder) -> Vec<String> {
+    let flow = JsonFlow::new(flow).other_steps(JsonHandler::new(async |_| Ok(Value::Null))).build().unwrap();
+    let db = Db::new(engine.url()).unwrap();
+    let (log, _guard) = Log::begin();
+    Worker::builder(&db).json(flow).build().unwrap().start().await.unwrap().shutdown().await.unwrap();
+    let lines = log.lines_with("option changed");
+    let told = lines.iter().filter_map(|line| line.split_once("option changed ")).map(|(_, told)| told.to_owned());
+    let told: Vec<String> = told.collect();
+    let result = if told.is_empty() { "verified" } else { "options_updated" };
+    let deployed = log.lines_with("flow deployed");
+    assert!(deployed[0].contains(result) || deployed[0].contains("created"), "{deployed:?}");
+    told
+}
+
+// P2
+#[tokio::test]
+async fn each_changed_option_is_logged_and_a_removed_one_goes_back_to_the_flows_or_the_default() {
+    let engine = Engine::new().await;
+    let bare = || FlowBuilder::new("tuned");
+    let graph = |flow: FlowBuilder, step: StepBuilder| flow.step(step).step(StepBuilder::single("b").needs(["a"]));
+    let own = |step: StepBuilder| {
+        let step = step.max_attempts(9).base_delay(4 * SECOND).max_delay(8 * SECOND);
+        step.timeout(7 * SECOND).start_delay(300 * SECOND)
+    };
+    let a = || StepBuilder::single("a");
+    let flows = || bare().max_attempts(5).base_delay(2 * SECOND).max_delay(600 * SECOND).timeout(90 * SECOND);
+    let told = |step: &str, option: &str, old: u32, new: u32| {
+        format!("flow=\"tuned\" step=\"{step}\" option=\"{option}\" old={old} new={new}")
+    };
+
+    assert_eq!(deploy(&engine, graph(flows(), own(a()))).await, [""; 0], "a new flow has no changed options");
+    assert_eq!(applied(&engine).await, ["a 9 4000 8000 7000 300000", "b 5 2000 600000 90000 0"]);
+    assert_eq!(deploy(&engine, graph(flows(), own(a()))).await, [""; 0]);
+
+    // The step says nothing any more: what the flow says applies, and no start delay.
+    let changed = [
+        told("a", "base_delay_ms", 4_000, 2_000),
+        told("a", "max_attempts", 9, 5),
+        told("a", "max_delay_ms", 8_000, 600_000),
+        told("a", "start_delay_ms", 300_000, 0),
+        told("a", "timeout_ms", 7_000, 90_000),
+    ];
+    assert_eq!(deploy(&engine, graph(flows(), a())).await, changed);
+    assert_eq!(applied(&engine).await, ["a 5 2000 600000 90000 0", "b 5 2000 600000 90000 0"]);
+
+    // The flow says nothing any more either: the defaults apply, to every step.
+    let changed: Vec<String> = ["a", "b"]
+        .iter()
+        .flat_map(|step| {
+            [
+                told(step, "base_delay_ms", 2_000, 1_000),
+                told(step, "max_attempts", 5, 3),
+                told(step, "max_delay_ms", 600_000, 300_000),
+                told(step, "timeout_ms", 90_000, 60_000),
+            ]
+        })
+        .collect();
+    assert_eq!(deploy(&engine, graph(bare(), a())).await, changed);
+    assert_eq!(applied(&engine).await, ["a 3 1000 300000 60000 0", "b 3 1000 300000 60000 0"]);
+
+    // Options that come are told too, start delays among them.
+    let later = a().start_delay(SECOND);
+    assert_eq!(deploy(&engine, graph(bare(), later)).await, [told("a", "start_delay_ms", 0, 1_000)]);
+    assert_eq!(applied(&engine).await[0], "a 3 1000 300000 60000 1000");
+}
+
+// P2
+#[tokio::test]
+async fn an_option_that_every_step_overrides_is_updated_too_and_changes_no_step() {
+    let engine = Engine::new().await;
+    let graph = |attempts: u32| {
+        let flow = FlowBuilder::new("tuned").max_attempts(attempts).step(StepBuilder::single("a").max_attempts(2));
+        serde_json::to_value(flow.build().unwrap()).unwrap()
+    };
+    engine.try_deploy(&graph(5)).await.unwrap();
+    let answer = engine.try_deploy(&graph(6)).await.unwrap();
+    assert_eq!(answer, serde_json::json!({"result": "options_updated", "options": []}));
+    assert_eq!(engine.value::<Value>("select f.options -> 'max_attempts' from flow.flow f").await, 6);
+    assert_eq!(applied(&engine).await, ["a 2 1000 300000 60000 0"]);
+    assert_eq!(engine.try_deploy(&graph(6)).await.unwrap()["result"], "verified");
+}
