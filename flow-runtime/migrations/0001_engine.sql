@@ -28,6 +28,7 @@ create table flow.flow (
     slug_key text collate "C" generated always as (lower(slug collate "C")) stored,
     queue_mode text not null,
     step_count integer not null,
+    options jsonb not null, -- as sent last; the steps have those that apply
     notes jsonb not null,
     build jsonb, -- of the program that applied its options last: {"version": …, "built_at": …}
     created_at timestamptz not null default now(),

@@ -7,8 +7,10 @@ create or replace function flow.update_options(
 ) language plpgsql as $$
 declare
     v_changes jsonb;
-    v_stored_build jsonb := (select f.build from flow.flow f where f.flow_id = p_flow_id);
+    v_stored record;
 begin
+    select f.build, f.options into v_stored from flow.flow f where f.flow_id = p_flow_id;
+    -- The steps have what applies; an option of the flow's that every step overrides is among the sent ones only.
     select jsonb_agg(jsonb_build_object('step', s.slug, 'option', k.key, 'old', to_jsonb(s) -> k.key, 'new', k.value)
                      order by s.step_index, k.key)
     into v_changes
@@ -16,16 +18,17 @@ begin
     join flow.step s on s.flow_id = p_flow_id and s.step_index = o.step_index
     cross join lateral jsonb_each(to_jsonb(o)) k
     where k.value <> to_jsonb(s) -> k.key;
-    if v_changes is null then
+    if v_changes is null and v_stored.options = p_new then
         return;
     end if;
-    if not p_forces and flow.is_older_build(p_build, v_stored_build) then
+    v_changes := coalesce(v_changes, '[]');
+    if not p_forces and flow.is_older_build(p_build, v_stored.build) then
         p_kept := v_changes;
-        p_newer_build := v_stored_build;
+        p_newer_build := v_stored.build;
         return;
     end if;
     p_applied := v_changes;
-    update flow.flow f set build = p_build, deployed_at = clock_timestamp() where f.flow_id = p_flow_id;
+    update flow.flow f set options = p_new, build = p_build, deployed_at = clock_timestamp() where f.flow_id = p_flow_id;
     update flow.step s
     set max_attempts = o.max_attempts, base_delay_ms = o.base_delay_ms, max_delay_ms = o.max_delay_ms,
         timeout_ms = o.timeout_ms, start_delay_ms = o.start_delay_ms

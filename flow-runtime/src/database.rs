@@ -1,5 +1,6 @@
 //! Connections: those of the crate's own, the pool that clients share, deadlines, and who is woken by what.
 
+mod address;
 mod backoff;
 pub(crate) mod deadline;
 mod hub;
@@ -7,9 +8,10 @@ mod link;
 mod own;
 mod shared;
 
+pub(crate) use address::Servers;
 pub(crate) use backoff::Backoff;
 pub(crate) use deadline::{connection_lost, in_time};
 pub(crate) use hub::{Hub, Subscription, Topic};
 pub(crate) use link::{Link, Retry};
-pub(crate) use own::{OwnName, end_own, open, open_lasting, prepare, shares_processes};
-pub(crate) use shared::with_connection;
+pub(crate) use own::{OwnName, Purpose, end_own, prepare, shares_processes};
+pub(crate) use shared::SharedPool;

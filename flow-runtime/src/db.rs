@@ -1,14 +1,11 @@
 //! One database, as clients and workers share it: its connections, its schema, its notifications.
 
-use std::{str::FromStr, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
-use sqlx::{
-    ConnectOptions, PgConnection, PgPool,
-    postgres::{PgConnectOptions, PgPoolOptions},
-};
+use sqlx::{PgConnection, PgPool, postgres::PgPoolOptions};
 
 use crate::{
-    database::{self, Hub, OwnName, deadline, in_time},
+    database::{self, Hub, OwnName, Purpose, Servers, SharedPool, deadline, in_time},
     error::{DbError, MigrateError},
     lookout::Lookout,
     migrate,
@@ -21,7 +18,7 @@ pub struct Db {
 }
 
 struct Inner {
-    pool: PgPool,
+    pool: SharedPool,
     is_own_pool: bool,
     is_managed: bool,
     hub: Arc<Hub>,
@@ -31,30 +28,36 @@ struct Inner {
 impl Db {
     /// Names a database by its address, `postgres://user:password@host:port/database`. Makes no connection yet.
     ///
+    /// An address may name several servers, `postgres://user:password@one:5432,two:5432/database`: they are tried in turn, and the one
+    /// that may write is used, also after a failover. `?target_session_attrs=any` takes whichever answers, and `read-write` asks of a
+    /// single server too that it may write.
+    ///
     /// # Errors
     /// [`DbError::Address`] when the address cannot be read.
     pub fn new(url: &str) -> Result<Self, DbError> {
-        // The driver itself would take any scheme for its own.
-        if !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
-            return Err(DbError::Address { reason: "it does not begin with postgres://".to_owned() });
+        let mut servers = Servers::read(url).map_err(|reason| DbError::Address { reason })?;
+        for server in &mut servers.all {
+            if server.get_application_name().is_none() {
+                *server = server.clone().application_name("flow");
+            }
         }
-        let options = PgConnectOptions::from_str(url).map_err(|error| DbError::Address { reason: reason(&error) })?;
-        let options = options.application_name("flow").disable_statement_logging();
         let pool = PgPoolOptions::new()
             .max_connections(10)
             .acquire_timeout(deadline::CONNECT)
+            // Many waits at once are no trouble, and a real one is told as an error.
             .acquire_slow_threshold(deadline::MIGRATE)
-            .connect_lazy_with(options);
-        Ok(Self::with_pool(pool, true))
+            .connect_lazy_with(servers.all[0].clone());
+        Ok(Self::with_pool(SharedPool::new(pool, servers), true))
     }
 
     /// Uses a pool of the caller's, which is never closed. Waiting handles and workers keep one of its connections for
     /// listening, so it needs at least two; each worker also opens two connections of its own with the pool's settings.
     pub fn from_pool(pool: PgPool) -> Self {
-        Self::with_pool(pool, false)
+        let servers = Servers::one((*pool.connect_options()).clone());
+        Self::with_pool(SharedPool::new(pool, servers), false)
     }
 
-    fn with_pool(pool: PgPool, is_own_pool: bool) -> Self {
+    fn with_pool(pool: SharedPool, is_own_pool: bool) -> Self {
         let hub = Hub::new(pool.clone());
         Self { inner: Arc::new(Inner { pool, is_own_pool, is_managed: false, hub, lookout: Arc::default() }) }
     }
@@ -76,7 +79,7 @@ impl Db {
     /// [`MigrateError`]; nothing is half applied.
     pub async fn migrate(&self) -> Result<(), MigrateError> {
         let mut connection = self.connect().await?;
-        let options = self.inner.pool.connect_options();
+        let options = self.inner.pool.options();
         in_time(deadline::MIGRATE, migrate::migrate(&mut connection, &options)).await
     }
 
@@ -106,42 +109,37 @@ impl Db {
     /// A connection outside the pool for a few calls, also through a pooler; its error says what is wrong with address, user
     /// or database.
     pub(crate) async fn connect(&self) -> Result<PgConnection, DbError> {
-        self.in_time(database::open(&self.inner.pool.connect_options())).await
+        self.named(self.inner.pool.open(&Purpose::Statements).await)
     }
 
     /// A connection that lasts, with a name that tells it from all others.
     pub(crate) async fn connect_own(&self) -> Result<(PgConnection, OwnName), DbError> {
-        let options = self.inner.pool.connect_options();
-        let name = OwnName::new(&options);
-        Ok((self.in_time(database::open_lasting(&name.on(&options))).await?, name))
+        let name = OwnName::new(&self.inner.pool.options());
+        let opened = self.inner.pool.open(&Purpose::Lasting(name.clone())).await;
+        Ok((self.named(opened)?, name))
     }
 
     /// Refuses an address behind which connections share server processes statement by statement, which no worker can use.
     pub(crate) async fn refuse_shared_processes(&self) -> Result<(), DbError> {
-        if self.in_time(database::shares_processes(&self.inner.pool.connect_options())).await? {
+        if self.named(in_time(2 * deadline::CONNECT, database::shares_processes(&self.inner.pool.options())).await)? {
             return Err(DbError::TransactionPooler { address: self.address() });
         }
         Ok(())
     }
 
-    /// Waits as long as connecting may take; the error names the address.
-    async fn in_time<T>(&self, call: impl Future<Output = sqlx::Result<T>>) -> Result<T, DbError> {
-        let options = self.inner.pool.connect_options();
-        let named = |error| DbError::connecting(error, &self.address(), options.get_username());
-        match tokio::time::timeout(deadline::CONNECT, call).await {
-            Ok(called) => called.map_err(named),
-            Err(_) => Err(named(sqlx::Error::PoolTimedOut)),
-        }
+    /// The error names the address.
+    fn named<T>(&self, called: sqlx::Result<T>) -> Result<T, DbError> {
+        called.map_err(|error| DbError::connecting(error, &self.address(), self.inner.pool.options().get_username()))
     }
 
     /// Host, port and database, for people; never user or password.
     pub(crate) fn address(&self) -> String {
-        let options = self.inner.pool.connect_options();
+        let options = self.inner.pool.options();
         let database = options.get_database().unwrap_or(options.get_username());
         format!("{}:{}/{database}", options.get_host(), options.get_port())
     }
 
-    pub(crate) fn pool(&self) -> &PgPool {
+    pub(crate) fn pool(&self) -> &SharedPool {
         &self.inner.pool
     }
 
@@ -161,13 +159,5 @@ impl Db {
 impl std::fmt::Debug for Db {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Db").field("address", &self.address()).finish_non_exhaustive()
-    }
-}
-
-/// What is wrong with an address, without the address.
-fn reason(error: &sqlx::Error) -> String {
-    match error {
-        sqlx::Error::Configuration(cause) => cause.to_string(),
-        other => other.to_string(),
     }
 }

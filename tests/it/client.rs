@@ -156,7 +156,7 @@ async fn a_thousand_waiting_handles_share_one_listening_connection() {
 /// Ends the connections that listen for the ends of runs; returns how many there were.
 async fn end_listeners(test: &TestDb) -> i64 {
     let ended = "select count(pg_terminate_backend(a.pid)) from pg_stat_activity a where a.datname = current_database()
-                 and a.application_name = 'flow' and a.query = 'LISTEN \"flow_run\"'";
+                 and a.application_name like 'flow %' and a.query = 'LISTEN \"flow_run\"'";
     sqlx::query_scalar(ended).fetch_one(test.pool()).await.unwrap()
 }
 

@@ -117,3 +117,27 @@ async fn a_server_without_room_says_so_in_its_own_words() {
     let drop = format!("drop role {role}");
     sqlx::raw_sql(sqlx::AssertSqlSafe(drop)).execute(test.pool()).await.unwrap();
 }
+
+// P37
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_several_servers_the_next_one_is_used_when_one_is_gone() {
+    let test = TestDb::new().await;
+    let (first, second) = (Proxy::start(test.url()).await, Proxy::start(test.url()).await);
+    let place = |url: &str| url.rsplit_once('@').unwrap().1.split_once('/').unwrap().0.to_owned();
+    let (user, database) = (test.url().rsplit_once('@').unwrap().0, test.url().rsplit_once('/').unwrap().1);
+    // Nobody listens at the first address.
+    let several = format!("{user}@127.0.0.1:1,{},{}/{database}", place(first.url()), place(second.url()));
+    let db = Db::new(&several).unwrap();
+    let worker = Worker::builder(&db).flow(Tick).build().unwrap().start().await.unwrap();
+    let client = Client::new(&db);
+    assert_eq!(client.start::<Tick>(&1).await.unwrap().wait().await.unwrap().only, 1);
+    assert_eq!(second.made(), 0);
+    let later = chrono::Utc::now() + chrono::Duration::seconds(2);
+    let waiting = client.start::<Tick>(&2).start_at(later).await.unwrap();
+    drop(first);
+    let waited = tokio::time::timeout(ALL_DEADLINES, waiting.wait()).await.expect("a wait hangs");
+    assert_eq!(waited.unwrap().only, 2);
+    assert_eq!(client.start::<Tick>(&3).await.unwrap().wait().await.unwrap().only, 3);
+    assert!(second.made() > 0);
+    worker.shutdown().await.unwrap();
+}

@@ -91,7 +91,7 @@ async fn a_queue_of_another_flow_is_not_adopted() {
     engine
         .run_sql(
             "delete from flow.queue;
-             insert into flow.flow (slug, queue_mode, step_count, notes) values ('owner', 'plain', 0, '{}');
+             insert into flow.flow (slug, queue_mode, step_count, options, notes) values ('owner', 'plain', 0, '{}', '{}');
              insert into flow.queue (name, ownership, flow_id) select 'shop__ship', 'private', flow_id from flow.flow",
         )
         .await;

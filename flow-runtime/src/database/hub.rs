@@ -11,14 +11,13 @@ use std::{
     time::Duration,
 };
 
-use sqlx::PgPool;
 use tokio::{
     sync::{Notify, OnceCell},
     task::JoinHandle,
 };
 use uuid::Uuid;
 
-use super::{Backoff, deadline, in_time};
+use super::{Backoff, SharedPool, deadline, in_time};
 use crate::store;
 use ear::{Ear, Heard};
 use trouble::Trouble;
@@ -28,7 +27,7 @@ const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Everybody in this process who waits for a notification, and the task that listens for them.
 pub(crate) struct Hub {
-    pool: PgPool,
+    pool: SharedPool,
     waiting: Mutex<Waiting>,
     changed: Notify,
     /// Makes the look at runs look now.
@@ -70,7 +69,7 @@ pub(crate) enum Topic {
 }
 
 impl Hub {
-    pub(crate) fn new(pool: PgPool) -> Arc<Self> {
+    pub(crate) fn new(pool: SharedPool) -> Arc<Self> {
         Arc::new(Self {
             pool,
             waiting: Mutex::default(),
@@ -131,7 +130,7 @@ impl Hub {
             }
             return Ok(());
         }
-        let mut ear = in_time(2 * deadline::CONNECT, Ear::open(&self.pool.connect_options())).await?;
+        let mut ear = in_time(2 * deadline::CONNECT, Ear::open(&self.pool)).await?;
         // Whatever was sent before this connection listened was missed: workers look at once, and so does the look at all runs.
         self.lock().wake_workers();
         self.look.notify_one();
@@ -158,7 +157,7 @@ impl Hub {
     }
 
     async fn find_out_if_deaf(&self) -> Result<bool, sqlx::Error> {
-        let is_deaf = in_time(2 * deadline::CONNECT, super::shares_processes(&self.pool.connect_options())).await?;
+        let is_deaf = in_time(2 * deadline::CONNECT, super::shares_processes(&self.pool.options())).await?;
         if is_deaf {
             tracing::warn!(
                 "the database's address is that of a pooler in transaction mode, which passes no notifications; \

@@ -41,18 +41,33 @@ impl OwnName {
     }
 }
 
-/// Opens a connection and sets what the engine relies on.
-pub(crate) async fn open(options: &PgConnectOptions) -> sqlx::Result<PgConnection> {
-    let mut connection = PgConnection::connect_with(options).await?;
-    prepare(&mut connection).await?;
-    Ok(connection)
+/// What a connection is opened for.
+pub(crate) enum Purpose {
+    /// A call that brings its own settings.
+    Call,
+    /// A few statements, with what the engine relies on set.
+    Statements,
+    /// A worker's, which lasts and has this name.
+    Lasting(OwnName),
 }
 
-/// Opens a connection that lasts, with the settings of one.
-pub(crate) async fn open_lasting(options: &PgConnectOptions) -> sqlx::Result<PgConnection> {
-    let mut connection = open(options).await?;
-    sqlx::raw_sql(LASTING).execute(&mut connection).await?;
-    Ok(connection)
+impl Purpose {
+    pub(crate) async fn open(&self, options: &PgConnectOptions) -> sqlx::Result<PgConnection> {
+        match self {
+            Self::Call => PgConnection::connect_with(options).await,
+            Self::Statements => {
+                let mut connection = PgConnection::connect_with(options).await?;
+                prepare(&mut connection).await?;
+                Ok(connection)
+            }
+            Self::Lasting(name) => {
+                let mut connection = PgConnection::connect_with(&name.on(options)).await?;
+                prepare(&mut connection).await?;
+                sqlx::raw_sql(LASTING).execute(&mut connection).await?;
+                Ok(connection)
+            }
+        }
+    }
 }
 
 /// Sets what the engine relies on.

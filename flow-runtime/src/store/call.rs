@@ -7,10 +7,10 @@
 use std::{borrow::Cow, time::Duration};
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use sqlx::{AssertSqlSafe, FromRow, PgConnection, PgPool, Row, postgres::PgRow};
+use sqlx::{AssertSqlSafe, FromRow, PgConnection, Row, postgres::PgRow};
 use uuid::Uuid;
 
-use crate::{database::with_connection, error::DbError};
+use crate::{database::SharedPool, error::DbError};
 
 /// Goes before each call outside of a caller's transaction: the engine's functions rely on seeing what others have committed.
 const READ_COMMITTED: &str = "set transaction isolation level read committed; ";
@@ -136,9 +136,9 @@ impl Call {
     }
 
     /// Calls the function in a transaction of its own, and waits for at most `limit`.
-    pub(super) async fn rows(self, pool: &PgPool, limit: Duration) -> sqlx::Result<Vec<PgRow>> {
+    pub(super) async fn rows(self, pool: &SharedPool, limit: Duration) -> sqlx::Result<Vec<PgRow>> {
         let text = format!("{READ_COMMITTED}{}{}", self.text, self.end);
-        with_connection(pool, limit, async |connection| send(text, connection).await).await
+        pool.call(limit, async |connection| send(text, connection).await).await
     }
 
     /// Calls the function in the transaction that the caller has begun.

@@ -1,12 +1,12 @@
 //! Starting, reading and cancelling runs.
 
 use chrono::{DateTime, Utc};
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::call::{Call, first_row, only_value};
 use crate::{
-    database::deadline,
+    database::{SharedPool, deadline},
     error::{DbError, StartError},
 };
 
@@ -68,7 +68,7 @@ impl NewRuns {
 }
 
 /// The runs' ids, in the order of the inputs.
-pub(crate) async fn start_runs(pool: &PgPool, new: &NewRuns) -> Result<Vec<Uuid>, StartError> {
+pub(crate) async fn start_runs(pool: &SharedPool, new: &NewRuns) -> Result<Vec<Uuid>, StartError> {
     Ok(only_value(new.call().rows(pool, deadline::START).await?)?)
 }
 
@@ -77,13 +77,13 @@ pub(crate) async fn start_runs_in(connection: &mut PgConnection, new: &NewRuns) 
     Ok(only_value(new.call().rows_in_transaction(connection).await?)?)
 }
 
-pub(crate) async fn get_run(pool: &PgPool, run: Uuid) -> Result<Option<RunRow>, DbError> {
+pub(crate) async fn get_run(pool: &SharedPool, run: Uuid) -> Result<Option<RunRow>, DbError> {
     let call =
         Call::new("select r.* from flow.require_writable() cross join lateral flow.get_run").arg(&run).named("r");
     first_row(call.rows(pool, deadline::READ).await?)
 }
 
-pub(crate) async fn get_step(pool: &PgPool, run: Uuid, step: &str) -> Result<Option<StepRow>, DbError> {
+pub(crate) async fn get_step(pool: &SharedPool, run: Uuid, step: &str) -> Result<Option<StepRow>, DbError> {
     let call = Call::new("select s.* from flow.require_writable() cross join lateral flow.get_step")
         .arg(&run)
         .arg(step)
@@ -91,20 +91,20 @@ pub(crate) async fn get_step(pool: &PgPool, run: Uuid, step: &str) -> Result<Opt
     first_row(call.rows(pool, deadline::READ).await?)
 }
 
-pub(crate) async fn run_progress(pool: &PgPool, run: Uuid) -> Result<Option<RunProgress>, DbError> {
+pub(crate) async fn run_progress(pool: &SharedPool, run: Uuid) -> Result<Option<RunProgress>, DbError> {
     let call =
         Call::new("select p.* from flow.require_writable() cross join lateral flow.run_progress").arg(&run).named("p");
     first_row(call.rows(pool, deadline::READ).await?)
 }
 
-pub(crate) async fn ended_runs(pool: &PgPool, runs: &[Uuid]) -> Result<Vec<Uuid>, sqlx::Error> {
+pub(crate) async fn ended_runs(pool: &SharedPool, runs: &[Uuid]) -> Result<Vec<Uuid>, sqlx::Error> {
     let call =
         Call::new("select e.* from flow.require_writable() cross join lateral flow.ended_runs").arg(runs).named("e");
     only_value(call.rows(pool, deadline::POLL).await?)
 }
 
 /// The run's status afterwards; `None` when there is no such run.
-pub(crate) async fn cancel_run(pool: &PgPool, run: Uuid) -> Result<Option<String>, DbError> {
+pub(crate) async fn cancel_run(pool: &SharedPool, run: Uuid) -> Result<Option<String>, DbError> {
     match Call::new("select flow.cancel_run").arg(&run).into_text().rows(pool, deadline::START).await {
         Err(error) if crate::error::sqlstate(&error).as_deref() == Some("WF002") => Ok(None),
         rows => Ok(Some(only_value(rows?)?)),

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use sqlx::{
     Executor,
-    postgres::{PgConnectOptions, PgListener, PgPoolOptions},
+    postgres::{PgListener, PgPoolOptions},
 };
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use crate::database::{OwnName, deadline, in_time};
+use crate::database::{OwnName, Purpose, SharedPool, deadline, in_time};
 
 /// How often the connection sends itself a notification.
 const BEAT_INTERVAL: Duration = Duration::from_secs(20);
@@ -36,8 +36,11 @@ pub(super) struct Ear {
 }
 
 impl Ear {
-    pub(super) async fn open(options: &PgConnectOptions) -> sqlx::Result<Self> {
-        let options = OwnName::new(options).on(options);
+    pub(super) async fn open(shared: &SharedPool) -> sqlx::Result<Self> {
+        // Of several servers the one that may write is found first.
+        drop(shared.open(&Purpose::Call).await?);
+        let options = shared.options();
+        let options = OwnName::new(&options).on(&options);
         let pool =
             PgPoolOptions::new().max_connections(1).acquire_timeout(deadline::CONNECT).connect_lazy_with(options);
         let mut listener = PgListener::connect_with(&pool).await?;
