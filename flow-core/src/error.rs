@@ -10,6 +10,7 @@ use std::{error::Error, fmt, time::Duration};
 pub struct StepError {
     message: String,
     action: FailureAction,
+    is_undecodable: bool,
 }
 
 /// What should happen after a failed attempt.
@@ -27,17 +28,29 @@ pub enum FailureAction {
 impl StepError {
     /// A failure that is retried while attempts are left.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), action: FailureAction::Retry }
+        Self { message: message.into(), action: FailureAction::Retry, is_undecodable: false }
     }
 
     /// A failure that no further attempt could mend.
     pub fn permanent(message: impl Into<String>) -> Self {
-        Self { message: message.into(), action: FailureAction::Permanent }
+        Self { message: message.into(), action: FailureAction::Permanent, is_undecodable: false }
+    }
+
+    /// A value that the handler's types cannot take: permanent, unless a worker of another build may be able to.
+    #[doc(hidden)]
+    pub fn undecodable(message: impl Into<String>) -> Self {
+        Self { is_undecodable: true, ..Self::permanent(message) }
+    }
+
+    /// Whether this is [`StepError::undecodable`].
+    #[doc(hidden)]
+    pub fn is_undecodable(&self) -> bool {
+        self.is_undecodable
     }
 
     /// The same failure with another action.
     pub fn with_action(self, action: FailureAction) -> Self {
-        Self { action, ..self }
+        Self { action, is_undecodable: false, ..self }
     }
 
     /// The text that the run's history keeps: the error and its sources, joined by `: `.

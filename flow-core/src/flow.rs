@@ -26,6 +26,10 @@ pub trait Flow: Send + Sync + 'static {
     #[doc(hidden)]
     const STEP_SLUGS: &'static [&'static str];
 
+    /// The version of the crate that the flow is in, where it is known: of two builds the one with the lower version is older.
+    #[doc(hidden)]
+    const VERSION: Option<&'static str> = None;
+
     /// The ordered structural definition that a worker sends to the database.
     fn definition() -> FlowDefinition;
 
@@ -51,6 +55,7 @@ impl<F: Flow> Flow for Arc<F> {
     type Step = F::Step;
     const SLUG: &'static str = F::SLUG;
     const STEP_SLUGS: &'static [&'static str] = F::STEP_SLUGS;
+    const VERSION: Option<&'static str> = F::VERSION;
 
     fn definition() -> FlowDefinition {
         F::definition()

@@ -18,6 +18,8 @@ pub mod status;
 #[cfg(feature = "definition")]
 pub mod builder;
 #[cfg(feature = "definition")]
+pub mod compatibility;
+#[cfg(feature = "definition")]
 mod contract;
 #[cfg(feature = "definition")]
 pub mod definition;

@@ -1,6 +1,10 @@
 //! What may travel as JSON: a run's input and the steps' outputs.
 
-use serde::{Serialize, de::DeserializeOwned};
+mod finite;
+#[doc(hidden)]
+pub mod json;
+
+use serde::{Serialize, de::DeserializeOwned, ser::Error};
 
 /// A value that travels through the database as JSON: a run's input, or a step's output.
 ///
@@ -13,10 +17,10 @@ use serde::{Serialize, de::DeserializeOwned};
     note = "derive the traits: `#[derive(serde::Serialize, serde::Deserialize)]`, and `schemars::JsonSchema` too"
 )]
 pub trait FlowValue: Sized + Send + 'static {
-    /// The value as JSON text.
+    /// The value as JSON text that reads back as this type.
     ///
     /// # Errors
-    /// When the value cannot be written as JSON, as a map whose keys are no strings.
+    /// When the value cannot be written as JSON, as a map whose keys are no strings or a float that is NaN, or cannot be read back.
     fn to_json(&self) -> serde_json::Result<String>;
 
     /// The value of JSON text.
@@ -29,7 +33,7 @@ pub trait FlowValue: Sized + Send + 'static {
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + DeserializeOwned + Send + 'static> FlowValue for T {
     fn to_json(&self) -> serde_json::Result<String> {
-        serde_json::to_string(self)
+        json::encode(self).map_err(serde_json::Error::custom)
     }
 
     fn from_json(text: &str) -> serde_json::Result<Self> {

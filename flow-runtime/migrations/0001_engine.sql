@@ -1,5 +1,6 @@
 -- The tables of the engine. Hot tables (run, step_state, task) carry no foreign keys and no index on a column that ever
 -- changes, so that every update a claim or a settlement makes is HOT; see docs/decisions/0003.
+-- Names and keys have collation "C": what is upper case, equal or next must not depend on the database's locale.
 
 create type flow.run_status as enum ('started', 'completed', 'failed', 'cancelled');
 create type flow.step_status as enum ('created', 'started', 'completed', 'failed', 'skipped', 'cancelled');
@@ -17,28 +18,29 @@ create table flow.setting (
 insert into flow.setting (name, value) values
     ('environment', '"production"'),
     ('max_value_bytes', '16777216'),
+    ('max_aggregate_bytes', '134217728'),
     ('interface', '1'),
     ('oldest_interface', '1');
 
 create table flow.flow (
     flow_id integer generated always as identity primary key,
-    slug text not null,
-    slug_key text generated always as (lower(slug)) stored,
+    slug text collate "C" not null,
+    slug_key text collate "C" generated always as (lower(slug collate "C")) stored,
     queue_mode text not null,
     step_count integer not null,
-    shape jsonb not null,
-    options jsonb not null,
     notes jsonb not null,
+    build jsonb, -- of the program that applied its options last: {"version": …, "built_at": …}
     created_at timestamptz not null default now(),
     deployed_at timestamptz not null default now(),
     deprecated_at timestamptz,
+    drifted_at timestamptz, -- when types changed under the unchanged shape
     constraint flow_slug_once_ignoring_case unique (slug_key),
     constraint flow_queue_mode_known check (queue_mode in ('plain', 'step_queues', 'routed'))
 );
 
 create table flow.queue (
     queue_id integer generated always as identity primary key,
-    name text not null,
+    name text collate "C" not null,
     ownership text not null,
     flow_id integer references flow.flow,
     on_remove text not null default 'delete',
@@ -47,7 +49,7 @@ create table flow.queue (
     paused_why text,
     created_at timestamptz not null default now(),
     constraint queue_name_once unique (name),
-    constraint queue_name_canonical check (name = lower(name)),
+    constraint queue_name_canonical check (name = lower(name collate "C")),
     constraint queue_private_has_an_owner check ((ownership = 'private') = (flow_id is not null)),
     constraint queue_ownership_known check (ownership in ('private', 'shared')),
     constraint queue_on_remove_known check (on_remove in ('delete', 'archive'))
@@ -57,7 +59,7 @@ create index queue_of_flow on flow.queue (flow_id);
 create table flow.step (
     flow_id integer not null references flow.flow,
     step_index integer not null,
-    slug text not null,
+    slug text collate "C" not null,
     kind flow.step_kind not null,
     over_step integer, -- -1 is the run's input
     needs integer[] not null,
@@ -99,6 +101,7 @@ create table flow.run (
     remaining_steps integer not null,
     status flow.run_status not null default 'started',
     started_at timestamptz not null,
+    due_at timestamptz not null default now(), -- nothing of the run is claimable before
     ended_at timestamptz,
     error_step integer,
     error text,
@@ -113,7 +116,7 @@ create unique index run_retried_once on flow.run (retry_of) where retry_of is no
 
 create table flow.run_key (
     flow_id integer not null,
-    key text not null,
+    key text collate "C" not null,
     run_id uuid not null,
     primary key (flow_id, key)
 );

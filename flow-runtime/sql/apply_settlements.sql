@@ -1,15 +1,18 @@
 -- Record how attempts of worker p_worker ended: completions first, then failures, each with everything that follows
 -- from it: steps, dependents, skips, retries, runs. The arrays hold one entry a settlement.
--- p_outcomes: complete | error | permanent | timeout | panic | lease_expired. p_delays_ms: a chosen delay before the
+-- p_outcomes: complete | error | permanent | undecodable | timeout | panic | lease_expired. p_delays_ms: a chosen delay before the
 -- retry, else null.
 -- Returns one verdict a settlement, in the order of the arrays: accepted | already_settled | lost; the queues that got
--- messages and how many; the runs that ended; and the workers to tell that tasks of theirs were ended.
+-- messages and how many; the runs that ended, and those of them that failed with step and text; the workers to tell that tasks of
+-- theirs were ended; and what became of each accepted failure, by its place, as flow.fail_tasks tells.
 -- Locks runs by id, then tasks, step states and messages of those runs.
 create or replace function flow.apply_settlements(
     p_worker bigint, p_queue_id integer, p_queue text,
     p_runs uuid[], p_steps integer[], p_tasks integer[], p_attempts integer[],
     p_outcomes text[], p_outputs text[], p_errors text[], p_delays_ms bigint[],
-    out p_verdicts text[], out p_queues integer[], out p_queued integer[], out p_ended uuid[], out p_workers bigint[]
+    out p_verdicts text[], out p_queues integer[], out p_queued integer[], out p_ended uuid[], out p_workers bigint[],
+    out p_failed_runs uuid[], out p_failed_steps integer[], out p_failed_errors text[],
+    out p_places bigint[], out p_fates text[], out p_waits_ms bigint[], out p_max_attempts integer[]
 ) language plpgsql as $$
 declare
     v_now timestamptz;
@@ -25,6 +28,9 @@ declare
     v_ended_runs uuid[];
     v_ended_steps integer[];
     v_ended_flows integer[];
+    v_large_runs uuid[];
+    v_large_steps integer[];
+    v_large_errors text[];
 begin
     p_queues := '{}';
     p_queued := '{}';
@@ -49,6 +55,9 @@ begin
     v_ended_runs := v_completed.p_ended_runs;
     v_ended_steps := v_completed.p_ended_steps;
     v_ended_flows := v_completed.p_ended_flows;
+    v_large_runs := v_completed.p_large_runs;
+    v_large_steps := v_completed.p_large_steps;
+    v_large_errors := v_completed.p_large_errors;
     if cardinality(v_completed.p_completed) = cardinality(p_runs) then
         p_verdicts := array_fill('accepted'::text, array[cardinality(p_runs)]);
     else
@@ -64,6 +73,9 @@ begin
             v_ended_runs := v_ended_runs || v_completed.p_ended_runs;
             v_ended_steps := v_ended_steps || v_completed.p_ended_steps;
             v_ended_flows := v_ended_flows || v_completed.p_ended_flows;
+            v_large_runs := v_large_runs || v_completed.p_large_runs;
+            v_large_steps := v_large_steps || v_completed.p_large_steps;
+            v_large_errors := v_large_errors || v_completed.p_large_errors;
             if cardinality(v_completed.p_completed) <> cardinality(v_late) then
                 raise exception 'a settlement was accepted and did not complete its task' using errcode = 'WF021';
             end if;
@@ -74,7 +86,7 @@ begin
         select * into v_ready
         from flow.count_down_dependents(v_ended_runs, v_ended_steps, v_ended_flows, v_now);
         select * into v_advanced from flow.advance_steps(
-            v_ready.p_started, v_ready.p_ready_runs, v_ready.p_ready_steps, v_ready.p_ready_flows, '{}', v_now);
+            v_ready.p_started, v_ready.p_ready_runs, v_ready.p_ready_steps, v_ready.p_ready_flows, false, v_now);
         v_ended_runs := v_ended_runs || v_advanced.p_ended;
         p_queues := p_queues || v_advanced.p_queues;
         p_queued := p_queued || v_advanced.p_queued;
@@ -91,12 +103,29 @@ begin
         p_queued := p_queued || v_failed.p_queued;
         p_ended := p_ended || v_failed.p_ended;
         p_workers := p_workers || v_failed.p_workers;
+        p_places := v_failed.p_places;
+        p_fates := v_failed.p_fates;
+        p_waits_ms := v_failed.p_waits_ms;
+        p_max_attempts := v_failed.p_max_attempts;
         select array_agg(case when n.verdict = 'accepted' and n.ord = any (v_failed.p_lost) then 'lost'
                               else n.verdict end order by n.ord)
         into p_verdicts from unnest(p_verdicts) with ordinality n(verdict, ord);
     end if;
 
+    if cardinality(v_large_runs) > 0 then
+        p_workers := p_workers || flow.end_runs(v_large_runs, 'failed', v_large_steps, v_large_errors, v_now);
+        p_ended := p_ended || v_large_runs;
+    end if;
     if cardinality(v_ended_runs) > 0 then
         p_ended := p_ended || flow.finish_runs(v_ended_runs, v_now);
+    end if;
+    if cardinality(p_ended) > 0 then
+        select array_agg(r.run_id), array_agg(r.error_step), array_agg(r.error)
+        into p_failed_runs, p_failed_steps, p_failed_errors
+        from unnest(p_ended) e(run_id)
+        cross join lateral (
+            select r.run_id, r.error_step, r.error from flow.run r
+            where r.run_id = e.run_id and r.status = 'failed' offset 0
+        ) r;
     end if;
 end $$;

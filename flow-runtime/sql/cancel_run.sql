@@ -9,6 +9,7 @@ declare
     v_status flow.run_status;
     v_workers bigint[];
 begin
+    perform flow.require_read_committed();
     select r.status into v_status from flow.run r where r.run_id = cancel_run.run_id for no key update;
     if not found then
         raise exception 'there is no run %', cancel_run.run_id using errcode = 'WF002';

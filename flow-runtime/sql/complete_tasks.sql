@@ -2,12 +2,14 @@
 -- attempt and worker are the fence. Removes their messages and counts them down in their steps. A single step's output
 -- goes into its step state, a map's is gathered there from its tasks when the last one ends.
 -- The arrays hold one entry a settlement; p_among, unless null, says which of them to look at, counted from 1. Returns the
--- places of those that were completed, and the steps whose last task this was. The caller holds the locks of the runs.
+-- places of those that were completed, the steps whose last task this was, and the maps whose outputs are too large together, with
+-- a text: those are left started and without an output, and the caller fails their runs. The caller holds the locks of the runs.
 create or replace function flow.complete_tasks(
     p_worker bigint, p_queue_id integer, p_queue text, p_among bigint[],
     p_runs uuid[], p_steps integer[], p_tasks integer[], p_attempts integer[],
     p_outcomes text[], p_outputs jsonb[], p_errors text[], p_now timestamptz,
-    out p_completed bigint[], out p_ended_runs uuid[], out p_ended_steps integer[], out p_ended_flows integer[]
+    out p_completed bigint[], out p_ended_runs uuid[], out p_ended_steps integer[], out p_ended_flows integer[],
+    out p_large_runs uuid[], out p_large_steps integer[], out p_large_errors text[]
 ) language plpgsql as $$
 declare
     v_done record;
@@ -16,6 +18,7 @@ begin
     p_ended_runs := '{}';
     p_ended_steps := '{}';
     p_ended_flows := '{}';
+    p_large_runs := '{}';
     with ended as (
         update flow.task t
         set status = 'completed', ended_at = p_now, lease_until = null,
@@ -62,10 +65,10 @@ begin
     ), counted as (
         update flow.step_state ss
         set remaining_tasks = ss.remaining_tasks - d.tasks,
-            status = case when ss.remaining_tasks = d.tasks then 'completed' else ss.status end,
-            ended_at = case when ss.remaining_tasks = d.tasks then p_now end,
+            status = case when ss.remaining_tasks = d.tasks and not z.is_large then 'completed' else ss.status end,
+            ended_at = case when ss.remaining_tasks = d.tasks and not z.is_large then p_now end,
             output = case
-                when ss.remaining_tasks <> d.tasks then null
+                when ss.remaining_tasks <> d.tasks or z.is_large then null
                 when d.kind = 'single' then d.output
                 else (select jsonb_agg(o.output) from (
                           select t.output from flow.task t
@@ -73,14 +76,32 @@ begin
             end
         from done d
         cross join lateral (
-            select t.ctid as row_id from flow.step_state t
+            select t.ctid as row_id, t.remaining_tasks from flow.step_state t
             where t.run_id = d.run_id and t.step_index = d.step_index and t.status = 'started' offset 0
         ) t
+        cross join lateral (
+            select case when d.kind = 'map' and t.remaining_tasks = d.tasks then (
+                       select sum(octet_length(o.output::text) + 2) from flow.task o
+                       where o.run_id = d.run_id and o.step_index = d.step_index) end as bytes
+        ) b
+        cross join lateral (
+            select b.bytes,
+                   b.bytes is not null and b.bytes > (
+                       select (s.value)::bigint from flow.setting s where s.name = 'max_aggregate_bytes') as is_large
+        ) z
         where ss.ctid = t.row_id
-        returning ss.run_id, ss.step_index, ss.flow_id, ss.status
+        returning ss.run_id, ss.step_index, ss.flow_id, ss.status, z.is_large, z.bytes
     )
-    select coalesce(array_agg(c.run_id), '{}'), coalesce(array_agg(c.step_index), '{}'),
-           coalesce(array_agg(c.flow_id), '{}')
-    into p_ended_runs, p_ended_steps, p_ended_flows
-    from counted c where c.status = 'completed';
+    select coalesce(array_agg(c.run_id) filter (where c.status = 'completed'), '{}'),
+           coalesce(array_agg(c.step_index) filter (where c.status = 'completed'), '{}'),
+           coalesce(array_agg(c.flow_id) filter (where c.status = 'completed'), '{}'),
+           coalesce(array_agg(c.run_id) filter (where c.is_large), '{}'),
+           array_agg(c.step_index) filter (where c.is_large),
+           array_agg(format('the outputs of map "%s" have %s bytes together, more than the limit of %s; return less from each '
+                            'task, or raise the setting max_aggregate_bytes',
+                            (select s.slug from flow.step s where s.flow_id = c.flow_id and s.step_index = c.step_index),
+                            c.bytes, (select s.value from flow.setting s where s.name = 'max_aggregate_bytes')))
+               filter (where c.is_large)
+    into p_ended_runs, p_ended_steps, p_ended_flows, p_large_runs, p_large_steps, p_large_errors
+    from counted c;
 end $$;

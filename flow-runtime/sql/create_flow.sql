@@ -1,15 +1,14 @@
 -- Create a flow with its queues, steps and contract from a definition that has no errors. The caller holds the slug's
 -- lock. Raises WF007 when a queue that it needs exists already; nothing is written then.
-create or replace function flow.create_flow(p_definition jsonb) returns integer language plpgsql as $$
+create or replace function flow.create_flow(p_definition jsonb, p_build jsonb) returns integer language plpgsql as $$
 declare
     v_shape jsonb := p_definition -> 'shape';
     v_options jsonb := p_definition -> 'options';
     v_flow_id integer;
     v_queue text;
 begin
-    insert into flow.flow (slug, queue_mode, step_count, shape, options, notes)
-    values (v_shape ->> 'slug', v_shape ->> 'queue_mode', jsonb_array_length(v_shape -> 'steps'), v_shape, v_options,
-            p_definition -> 'notes')
+    insert into flow.flow (slug, queue_mode, step_count, notes, build)
+    values (v_shape ->> 'slug', v_shape ->> 'queue_mode', jsonb_array_length(v_shape -> 'steps'), p_definition -> 'notes', p_build)
     returning flow_id into v_flow_id;
 
     for v_queue in select distinct q.queue from flow.list_queues(v_shape) q order by q.queue loop

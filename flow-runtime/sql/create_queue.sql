@@ -10,7 +10,7 @@ begin
     if found then
         raise exception 'queue "%" belongs to %; give this flow another slug', p_name, v_owner using errcode = 'WF007';
     end if;
-    select m.queue_name into v_found from pgmq.meta m where lower(m.queue_name) = p_name;
+    select m.queue_name into v_found from pgmq.meta m where lower(m.queue_name collate "C") = p_name;
     if found or to_regclass(format('pgmq.%I', 'q_' || p_name)) is not null then
         raise exception 'PGMQ already has a queue "%" that no flow owns; drop it with select pgmq.drop_queue(''%'') or give '
             'this flow another slug', coalesce(v_found, p_name), coalesce(v_found, p_name) using errcode = 'WF007';

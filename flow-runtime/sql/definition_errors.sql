@@ -41,11 +41,11 @@ begin
         if v_error is not null then
             v_errors := v_errors || format('step slug "%s" %s', v_step.slug, v_error);
         end if;
-        if lower(v_step.slug) in ('run', 'input', 'item', 'ctx', 'deps') then
+        if lower(v_step.slug collate "C") in ('run', 'input', 'item', 'ctx', 'deps') then
             v_errors := v_errors || format('step slug "%s" is reserved', v_step.slug);
         end if;
         select format('steps "%s" and "%s" have the same slug but for case', e.slug, v_step.slug) into v_error
-        from unnest(v_step.earlier) e(slug) where lower(e.slug) = lower(v_step.slug) limit 1;
+        from unnest(v_step.earlier) e(slug) where lower(e.slug collate "C") = lower(v_step.slug collate "C") limit 1;
         if found then
             v_errors := v_errors || v_error;
         end if;
@@ -93,8 +93,8 @@ begin
                            q.queue, length(q.queue)) end
         from flow.list_queues(v_shape) q
         cross join lateral (
-            select lower(concat(v_shape ->> 'slug', '__', v_slugs[q.step_index + 1])) as readable,
-                   lower(concat(v_shape ->> 'slug', '__', q.step_index)) as fallback) n
+            select lower(concat(v_shape ->> 'slug', '__', v_slugs[q.step_index + 1]) collate "C") as readable,
+                   lower(concat(v_shape ->> 'slug', '__', q.step_index) collate "C") as fallback) n
         where q.queue is null or (v_shape ->> 'queue_mode' = 'routed' and q.queue !~ '^[a-z][a-z0-9_]{0,46}$'));
     return v_errors;
 end $$;

@@ -5,11 +5,12 @@ create or replace function flow.deprecate(slug text) returns integer language pl
 declare
     v_flow_id integer;
 begin
+    perform flow.require_read_committed();
     perform flow.lock_slug(slug);
     update flow.flow f set deprecated_at = coalesce(f.deprecated_at, clock_timestamp())
     where f.slug = deprecate.slug returning f.flow_id into v_flow_id;
     if not found then
-        raise exception 'no flow "%" is deployed', slug using errcode = 'WF001';
+        raise exception 'flow "%" is not deployed', slug using errcode = 'WF001';
     end if;
     return jsonb_array_length(flow.drain_flow(v_flow_id));
 end $$;

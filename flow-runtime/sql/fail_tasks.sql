@@ -1,12 +1,14 @@
 -- Record the attempts among p_items that did not succeed: queue the task again while attempts are left and the failure
 -- allows it, else fail it and do as the step's `when_exhausted` says. A type violation always fails the run.
 -- Returns the run of each step that ended by a skip, the queues that got messages, the runs that failed, the workers
--- to tell, and the places (`ord`) of settlements whose task an earlier item of the same batch had ended.
+-- to tell, the places (`ord`) of settlements whose task an earlier item of the same batch had ended, and what became of each
+-- failure, by its place: `retry` with the wait, or the mode that was applied, and how many attempts its step allows.
 -- The caller holds the locks of runs and tasks.
 create or replace function flow.fail_tasks(
     p_worker bigint, p_queue_id integer, p_queue text, p_items flow.settlement[], p_now timestamptz,
     out p_ended_steps uuid[], out p_queues integer[], out p_queued integer[], out p_ended uuid[],
-    out p_workers bigint[], out p_lost bigint[]
+    out p_workers bigint[], out p_lost bigint[],
+    out p_places bigint[], out p_fates text[], out p_waits_ms bigint[], out p_max_attempts integer[]
 ) language plpgsql as $$
 declare
     v_failures flow.failure[];
@@ -25,12 +27,16 @@ begin
 
     with judged as (
         select i.*, case when i.outcome = 'type_violation' then 'fail' else s.when_exhausted end as mode,
-               i.outcome not in ('permanent', 'type_violation') and i.attempt < s.max_attempts as is_retried,
+               s.max_attempts,
+               i.attempt < s.max_attempts and i.outcome not in ('permanent', 'type_violation')
+                   -- While types have changed under an unchanged shape, a worker of the other build may be able to read the value.
+                   and (i.outcome <> 'undecodable' or exists (
+                       select from flow.flow f where f.flow_id = i.flow_id and f.drifted_at is not null)) as is_retried,
                -- A task without attempts left that was handed over still carries the error of its last one.
                coalesce((select e.error from flow.attempt_error e
                          where i.outcome = 'lease_expired' and e.run_id = i.run_id and e.step_index = i.step_index
                            and e.task_index = i.task_index and e.attempt = i.attempt
-                           and e.cause <> 'lease_expired'), i.error) as reason,
+                           and e.cause <> 'lease_expired'), left(i.error, 10000)) as reason,
                -- At most a year, whatever a handler asks for.
                least(coalesce(i.delay_ms, floor(flow.retry_delay(s.base_delay_ms, s.max_delay_ms, i.attempt)
                                                 * (1 + random() * 0.1))::bigint), 31536000000) as wait_ms
@@ -49,10 +55,18 @@ begin
         from judged j
         where t.ctid = j.row_id and t.status = 'started'
         returning row(j.ord, j.run_id, j.step_index, j.task_index, j.flow_id, j.attempt, j.message_id,
-                      case when j.outcome = 'type_violation' then 'permanent' else j.outcome end,
-                      j.reason, j.is_retried, j.wait_ms, j.mode)::flow.failure as failure
+                      case when j.outcome = 'type_violation' or (j.outcome = 'undecodable' and not j.is_retried)
+                               then 'permanent'
+                           when j.outcome = 'undecodable' then 'error'
+                           else j.outcome end,
+                      j.reason, j.is_retried, j.wait_ms, j.mode)::flow.failure as failure,
+                  j.max_attempts
     )
-    select coalesce(array_agg(e.failure), '{}') into v_failures from ended e;
+    select coalesce(array_agg(e.failure), '{}'), array_agg((e.failure).ord),
+           array_agg(case when (e.failure).is_retried then 'retry' else (e.failure).mode::text end),
+           array_agg(case when (e.failure).is_retried then (e.failure).wait_ms end), array_agg(e.max_attempts)
+    into v_failures, p_places, p_fates, p_waits_ms, p_max_attempts
+    from ended e;
 
     select array_agg(l.ord) into p_lost
     from (select i.ord from unnest(p_items) i where i.outcome <> 'complete'

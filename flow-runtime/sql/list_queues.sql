@@ -4,7 +4,7 @@ create or replace function flow.list_queues(p_shape jsonb)
 returns table (step_index integer, queue text) language sql immutable as $$
     select (s.ord - 1)::integer,
            case p_shape ->> 'queue_mode'
-               when 'plain' then lower(p_shape ->> 'slug')
+               when 'plain' then lower((p_shape ->> 'slug') collate "C")
                when 'step_queues' then
                    flow.step_queue_name(p_shape ->> 'slug', s.step ->> 'slug', (s.ord - 1)::integer)
                else s.step ->> 'queue'

@@ -2,7 +2,7 @@
 -- deletion has it alone, so that no run appears in a flow that is being deleted.
 create or replace function flow.lock_starts(p_slug text, p_alone boolean) returns void language plpgsql as $$
 declare
-    v_key bigint := hashtextextended('flow.starts.' || lower(p_slug), 0);
+    v_key bigint := hashtextextended('flow.starts.' || lower(p_slug collate "C"), 0);
 begin
     if p_alone then
         perform pg_advisory_xact_lock(v_key);

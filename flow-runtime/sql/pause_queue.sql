@@ -3,7 +3,7 @@
 create or replace function flow.pause_queue(queue text, why text) returns void language plpgsql as $$
 begin
     update flow.queue q set paused_at = clock_timestamp(), paused_by = current_user, paused_why = why
-    where q.name = lower(queue);
+    where q.name = lower(queue collate "C");
     if not found then
         raise exception 'no queue "%" is registered; see flow.queues', queue using errcode = 'WF007';
     end if;

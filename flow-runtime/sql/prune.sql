@@ -1,7 +1,8 @@
 -- Remove runs that ended before `before`, at most `max_runs` of them, with their steps, tasks, history and keys; and all
 -- workers last seen, and messages archived, before it. Runs that have not ended stay, however old, and so do workers that
 -- are alive: seen within three heartbeats.
--- Returns how many runs were removed: call it until that is 0. Takes runs that nobody has locked, then their rows.
+-- Returns how many runs were removed: call it until that is 0. Takes runs and keys that nobody has locked, then their rows; a run
+-- whose key a start is just looking at stays.
 create or replace function flow.prune(before timestamptz, max_runs integer default 1000)
 returns integer language plpgsql
 set enable_hashjoin = off set enable_mergejoin = off set jit = off
@@ -9,9 +10,17 @@ as $$
 declare
     v_runs uuid[];
 begin
+    perform flow.require_read_committed();
     select coalesce(array_agg(r.run_id), '{}') into v_runs
     from (select l.run_id from flow.run l
           where l.status <> 'started' and l.ended_at < before limit max_runs for update skip locked) r;
+
+    v_runs := array(
+        select r.run_id from unnest(v_runs) r(run_id)
+        except
+        select k.run_id from flow.run_key k
+        where k.run_id = any (v_runs) and (k.flow_id, k.key) not in (
+            select l.flow_id, l.key from flow.run_key l where l.run_id = any (v_runs) for update skip locked));
 
     delete from flow.attempt_error e using unnest(v_runs) r(run_id) where e.run_id = r.run_id;
     delete from flow.task t using unnest(v_runs) r(run_id) where t.run_id = r.run_id;

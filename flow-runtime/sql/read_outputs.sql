@@ -1,5 +1,5 @@
--- Read the outputs of a batch as JSON. An output that cannot be stored, is over the limit, or is no array although a
--- map runs over the step, gets an error text in place of its value; the others of the batch are not affected.
+-- Read the outputs of a batch as JSON. An output that cannot be stored, is over the limit, or holds a number that no reader could
+-- take gets an error text in place of its value; the others of the batch are not affected.
 create or replace function flow.read_outputs(
     p_outputs text[], out p_values jsonb[], out p_errors text[]
 ) language plpgsql as $$
@@ -14,14 +14,11 @@ begin
         into p_values, p_errors
         from unnest(p_outputs) with ordinality o(output, ord) cross join lateral flow.read_json(o.output) r;
     end;
-    perform from unnest(p_outputs) o(output) where octet_length(o.output) > v_limit;
+    perform from unnest(p_outputs) o(output) where flow.is_doubtful(o.output, v_limit);
     if found then
-        select array_agg(case
-                   when octet_length(o.output) > v_limit then format(
-                       'the output has %s bytes, more than the limit of %s; store it elsewhere and return a reference, '
-                       'or raise the setting max_value_bytes', octet_length(o.output), v_limit)
-                   else o.error end order by o.ord)
-        into p_errors
-        from unnest(p_outputs, p_errors) with ordinality o(output, error, ord);
+        select array_agg(coalesce(o.error, 'the output ' || e.p_error) order by o.ord) into p_errors
+        from unnest(p_outputs, p_values, p_errors) with ordinality o(output, value, error, ord)
+        left join lateral flow.value_error(o.output, o.value, v_limit) e
+            on o.value is not null and flow.is_doubtful(o.output, v_limit);
     end if;
 end $$;

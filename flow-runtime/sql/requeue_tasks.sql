@@ -1,6 +1,6 @@
 -- Queue again, in the run that retries theirs, the tasks of started steps that were not taken over: from their first
 -- attempt, with the items they had. Returns the queues that got messages. The caller holds the old run's lock.
-create or replace function flow.requeue_tasks(p_old uuid, p_new uuid, p_now timestamptz)
+create or replace function flow.requeue_tasks(p_old uuid, p_new uuid, p_visible_at timestamptz, p_now timestamptz)
 returns integer[] language plpgsql as $$
 declare
     v_queue record;
@@ -26,7 +26,7 @@ begin
     loop
         v_ids := flow.queue_send(
             v_queue.name, array_fill(p_new, array[cardinality(v_queue.tasks)]), v_queue.steps, v_queue.tasks,
-            array_fill(p_now, array[cardinality(v_queue.tasks)]));
+            array_fill(p_visible_at, array[cardinality(v_queue.tasks)]));
         insert into flow.task (run_id, step_index, task_index, flow_id, queue_id, message_id, queued_at, item)
         select p_new, t.step_index, t.task_index, v_queue.flow_id, v_queue.queue_id, t.message_id, p_now, t.item
         from unnest(v_queue.steps, v_queue.tasks, v_ids, v_queue.items) t(step_index, task_index, message_id, item);

@@ -5,7 +5,7 @@ declare
     v_id integer;
 begin
     update flow.queue q set paused_at = null, paused_by = null, paused_why = null
-    where q.name = lower(queue) returning q.queue_id into v_id;
+    where q.name = lower(queue collate "C") returning q.queue_id into v_id;
     if not found then
         raise exception 'no queue "%" is registered; see flow.queues', queue using errcode = 'WF007';
     end if;

@@ -5,7 +5,7 @@ begin
     if on_remove not in ('delete', 'archive') then
         raise exception 'a queue takes ''delete'' or ''archive'', not ''%''', on_remove using errcode = 'WF012';
     end if;
-    update flow.queue q set on_remove = set_on_remove.on_remove where q.name = lower(queue);
+    update flow.queue q set on_remove = set_on_remove.on_remove where q.name = lower(queue collate "C");
     if not found then
         raise exception 'no queue "%" is registered; see flow.queues', queue using errcode = 'WF007';
     end if;

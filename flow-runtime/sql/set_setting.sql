@@ -1,17 +1,23 @@
--- Write one setting: environment ("production" | "development") or max_value_bytes (a whole number from 1,024 on).
+-- Write one setting: environment (production | development), max_value_bytes (the most bytes of one value, from 1,024 to
+-- 104,857,600) or max_aggregate_bytes (the most bytes of values put together, from 1,024 to 209,715,200).
 -- Raises WF012 for an unknown name or a value that does not fit.
-create or replace function flow.set_setting(name text, value jsonb) returns void language plpgsql as $$
+create or replace function flow.set_setting(name text, value text) returns void language plpgsql as $$
+declare
+    v_value text := btrim(value, ' "');
+    v_most bigint := case name when 'max_value_bytes' then 104857600 when 'max_aggregate_bytes' then 209715200 end;
 begin
-    if name not in ('environment', 'max_value_bytes') then
-        raise exception 'there is no setting "%"; the settings are environment and max_value_bytes', name
-            using errcode = 'WF012';
+    if name is null or name not in ('environment', 'max_value_bytes', 'max_aggregate_bytes') then
+        raise exception 'there is no setting "%"; the settings are environment, max_value_bytes and max_aggregate_bytes',
+            coalesce(name, 'null') using errcode = 'WF012';
+    elsif name = 'environment' then
+        if v_value is null or v_value not in ('production', 'development') then
+            raise exception 'setting environment takes production or development' using errcode = 'WF012';
+        end if;
+        update flow.setting s set value = to_jsonb(v_value) where s.name = set_setting.name;
+    else
+        if v_value is null or v_value !~ '^[0-9]{1,12}$' or v_value::bigint not between 1024 and v_most then
+            raise exception 'setting % takes a whole number of bytes from 1024 to %', name, v_most using errcode = 'WF012';
+        end if;
+        update flow.setting s set value = to_jsonb(v_value::bigint) where s.name = set_setting.name;
     end if;
-    if name = 'environment' and value not in ('"production"', '"development"') then
-        raise exception 'setting environment takes "production" or "development"' using errcode = 'WF012';
-    end if;
-    if name = 'max_value_bytes' and (jsonb_typeof(value) <> 'number' or value::numeric < 1024
-                                     or value::numeric <> trunc(value::numeric)) then
-        raise exception 'setting max_value_bytes takes a whole number of bytes from 1024 on' using errcode = 'WF012';
-    end if;
-    update flow.setting s set value = set_setting.value where s.name = set_setting.name;
 end $$;

@@ -43,7 +43,7 @@ begin
         array(select e.step_index from unnest(v_steps, v_modes) e(step_index, mode) where e.mode = 'skip'),
         array(select e.flow_id from unnest(v_flows, v_modes) e(flow_id, mode) where e.mode = 'skip'), p_now);
     select * into v_advanced
-    from flow.advance_steps(v_ready.p_started, v_ready.p_ready_runs, v_ready.p_ready_steps, v_ready.p_ready_flows, '{}',
+    from flow.advance_steps(v_ready.p_started, v_ready.p_ready_runs, v_ready.p_ready_steps, v_ready.p_ready_flows, false,
                             p_now);
     p_ended_steps := p_ended_steps || v_advanced.p_ended;
     p_queues := v_advanced.p_queues;

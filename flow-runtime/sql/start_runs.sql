@@ -1,8 +1,8 @@
 -- Start runs of flow p_slug, one for each input, and enqueue their root steps; in the caller's transaction.
 -- p_run_ids, p_keys and p_start_at hold one entry a run, null where none is given, or are empty.
 -- An id that is used already, or an idempotency key, gives the run that exists. Returns the run ids in the order of
--- the inputs. Raises WF001 (no such flow), WF004 (the input must be an array), WF005 (the id is another flow's),
--- WF006 (too large), WF008 (cannot be stored); nothing is written then.
+-- the inputs. Raises WF001 (no such flow), WF004 (the input must be an array, or another argument does not fit), WF005 (the id is
+-- another flow's), WF006 (too large), WF008 (cannot be stored); nothing is written then. Locks keys in order, then nothing more.
 create or replace function flow.start_runs(
     p_slug text, p_inputs text[], p_run_ids uuid[] default '{}', p_keys text[] default '{}',
     p_start_at timestamptz[] default '{}'
@@ -19,32 +19,27 @@ declare
     v_ids uuid[];
     v_new_ids uuid[];
     v_elements integer[]; -- of the inputs that are arrays
-    v_new_at timestamptz[];
-    v_all_new boolean;
+    v_is_held_back boolean;
     v_roots record;
     v_advanced record;
     v_ended uuid[] := '{}';
     v_workers bigint[];
 begin
+    perform flow.require_read_committed();
     perform flow.lock_starts(p_slug, false);
-    select f.flow_id, f.slug, f.step_count into v_flow from flow.flow f where f.slug_key = lower(p_slug);
+    select f.flow_id, f.slug, f.step_count into v_flow from flow.flow f where f.slug_key = lower(p_slug collate "C");
     if not found or v_flow.slug <> p_slug then
-        raise exception 'no flow "%" is deployed%', p_slug,
+        raise exception 'flow "%" is not deployed%', p_slug,
             case when v_flow.slug is not null then format('; did you mean "%s"?', v_flow.slug)
                  else '; start a worker for it once, or check the slug' end
             using errcode = 'WF001';
     end if;
-    if cardinality(p_inputs) = 0 then
+    if coalesce(cardinality(p_inputs), 0) = 0 then
         return '{}';
     end if;
+    perform flow.check_start(p_inputs, p_run_ids, p_keys, p_start_at);
 
     select (s.value)::bigint into v_limit from flow.setting s where s.name = 'max_value_bytes';
-    select o.ord, octet_length(o.input) as bytes into v_bad
-    from unnest(p_inputs) with ordinality o(input, ord) where octet_length(o.input) > v_limit order by o.ord limit 1;
-    if found then
-        raise exception 'input % has % bytes, more than the limit of %; store it elsewhere and pass a reference, or '
-            'raise the setting max_value_bytes', v_bad.ord, v_bad.bytes, v_limit using errcode = 'WF006';
-    end if;
     begin
         v_inputs := p_inputs::jsonb[];
     exception when data_exception or program_limit_exceeded then
@@ -54,6 +49,13 @@ begin
         raise exception 'input % cannot be stored: %; it must be JSON that Postgres can hold', v_bad.ord, v_bad.p_error
             using errcode = 'WF008';
     end;
+    select o.ord, e.p_error, e.p_code into v_bad
+    from unnest(p_inputs, v_inputs) with ordinality o(text, input, ord)
+    cross join lateral flow.value_error(o.text, o.input, v_limit) e
+    where flow.is_doubtful(o.text, v_limit) and e.p_error is not null order by o.ord limit 1;
+    if found then
+        raise exception 'input % %', v_bad.ord, v_bad.p_error using errcode = v_bad.p_code;
+    end if;
     select o.ord, s.slug, coalesce(jsonb_typeof(o.input), 'nothing') as kind into v_bad
     from unnest(v_inputs) with ordinality o(input, ord)
     cross join (select s.slug from flow.step s
@@ -70,34 +72,23 @@ begin
     select array_agg(coalesce(i.run_id, flow.uuid_v7()) order by i.ord) into v_ids
     from unnest(p_inputs, p_run_ids) with ordinality i(input, run_id, ord);
     if exists (select from unnest(p_keys) k(key) where k.key is not null) then
-        -- Keys in order, so that two starts with the same keys never wait for each other in a ring.
-        insert into flow.run_key (flow_id, key, run_id)
-        select v_flow.flow_id, k.key, k.run_id
-        from (select distinct on (k.key) k.key, k.run_id
-              from unnest(p_keys, v_ids) with ordinality k(key, run_id, ord)
-              where k.key is not null order by k.key, k.ord) k
-        order by k.key
-        on conflict (flow_id, key) do nothing;
-        select array_agg(coalesce(e.run_id, k.run_id) order by k.ord) into v_ids
-        from unnest(p_keys, v_ids) with ordinality k(key, run_id, ord)
-        left join lateral (
-            select e.run_id from flow.run_key e where e.flow_id = v_flow.flow_id and e.key = k.key offset 0
-        ) e on true;
+        v_ids := flow.take_keys(v_flow.flow_id, p_keys, v_ids);
     end if;
 
     with created as (
-        insert into flow.run (run_id, flow_id, remaining_steps, started_at, input)
-        select n.run_id, v_flow.flow_id, v_flow.step_count, v_now, n.input
-        from (select distinct on (n.run_id) n.run_id, n.input
-              from unnest(v_ids, v_inputs) with ordinality n(run_id, input, ord) order by n.run_id, n.ord) n
+        insert into flow.run (run_id, flow_id, remaining_steps, started_at, due_at, input)
+        select n.run_id, v_flow.flow_id, v_flow.step_count, v_now, greatest(n.start_at, v_now), n.input
+        from (select distinct on (n.run_id) n.run_id, n.input, n.start_at
+              from unnest(v_ids, v_inputs, p_start_at) with ordinality n(run_id, input, start_at, ord)
+              order by n.run_id, n.ord) n
         order by n.run_id
         on conflict (run_id) do nothing
-        returning run_id, case when jsonb_typeof(input) = 'array' then jsonb_array_length(input) end as elements
+        returning run_id, due_at, case when jsonb_typeof(input) = 'array' then jsonb_array_length(input) end as elements
     )
-    select coalesce(array_agg(c.run_id order by c.run_id), '{}'), array_agg(c.elements order by c.run_id)
-    into v_new_ids, v_elements from created c;
-    v_all_new := cardinality(v_new_ids) = cardinality(v_ids);
-    if not v_all_new then
+    select coalesce(array_agg(c.run_id order by c.run_id), '{}'), array_agg(c.elements order by c.run_id),
+           bool_or(c.due_at > v_now)
+    into v_new_ids, v_elements, v_is_held_back from created c;
+    if cardinality(v_new_ids) < cardinality(v_ids) then
         select n.run_id, f.slug into v_bad
         from unnest(v_ids) n(run_id)
         cross join lateral (select r.flow_id from flow.run r where r.run_id = n.run_id offset 0) r
@@ -130,28 +121,21 @@ begin
                     else 1 end as task_count
     ) c;
 
-    if cardinality(p_start_at) > 0 then
-        select array_agg(n.start_at order by n.run_id) into v_new_at
-        from (select distinct on (i.run_id) i.run_id, i.start_at
-              from unnest(v_ids, p_start_at) with ordinality i(run_id, start_at, ord)
-              where v_all_new or i.run_id = any (v_new_ids) order by i.run_id, i.ord) n;
-    end if;
     select coalesce(array_agg(row(n.run_id, s.step_index, v_flow.flow_id,
                                   case when s.over_step = -1 then n.elements else 1 end, s.queue_id,
-                                  greatest(n.start_at, v_now) + s.start_delay_ms * interval '1 ms',
+                                  v_now + s.start_delay_ms * interval '1 ms',
                                   s.over_step)::flow.started_step) filter (where s.starts_at_once), '{}') as started,
            coalesce(array_agg(n.run_id) filter (where not s.starts_at_once), '{}') as runs,
            coalesce(array_agg(s.step_index) filter (where not s.starts_at_once), '{}') as steps,
-           coalesce(array_agg(v_flow.flow_id) filter (where not s.starts_at_once), '{}') as flows,
-           coalesce(array_agg(n.start_at) filter (where not s.starts_at_once), '{}') as start_at
+           coalesce(array_agg(v_flow.flow_id) filter (where not s.starts_at_once), '{}') as flows
     into v_roots
-    from unnest(v_new_ids, v_elements, v_new_at) n(run_id, elements, start_at)
+    from unnest(v_new_ids, v_elements) n(run_id, elements)
     cross join lateral (
         select s.* from flow.step s
         where s.flow_id = v_flow.flow_id and cardinality(s.dependencies) = 0 order by s.step_index offset 0
     ) s;
     select * into v_advanced
-    from flow.advance_steps(v_roots.started, v_roots.runs, v_roots.steps, v_roots.flows, v_roots.start_at, v_now);
+    from flow.advance_steps(v_roots.started, v_roots.runs, v_roots.steps, v_roots.flows, v_is_held_back, v_now);
     if cardinality(v_advanced.p_failed_runs) > 0 then
         v_ended := v_advanced.p_failed_runs;
         v_workers := flow.fail_unmet_runs(v_advanced.p_failed_runs, v_advanced.p_failed_steps, v_now);

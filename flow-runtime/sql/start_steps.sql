@@ -1,7 +1,7 @@
 -- Mark ready steps as started with the number of their tasks; a map without elements is completed at once with [].
 -- Returns what was started, one entry a step; its task_count is 0 for an empty map. The caller holds the runs' locks.
 create or replace function flow.start_steps(
-    p_ready_runs uuid[], p_ready_steps integer[], p_ready_flows integer[], p_start_at timestamptz[], p_now timestamptz,
+    p_ready_runs uuid[], p_ready_steps integer[], p_ready_flows integer[], p_now timestamptz,
     out p_started flow.started_step[]
 ) language plpgsql as $$
 begin
@@ -15,9 +15,9 @@ begin
             output = case when r.task_count = 0 then '[]'::jsonb end
         from (
             select t.row_id, s.queue_id, s.over_step,
-                   greatest(e.start_at, p_now) + s.start_delay_ms * interval '1 ms' as visible_at,
+                   p_now + s.start_delay_ms * interval '1 ms' as visible_at,
                    case when s.over_step is null then 1 else flow.element_count(e.run_id, s.over_step) end as task_count
-            from unnest(p_ready_runs, p_ready_steps, p_ready_flows, p_start_at) e(run_id, step_index, flow_id, start_at)
+            from unnest(p_ready_runs, p_ready_steps, p_ready_flows) e(run_id, step_index, flow_id)
             cross join lateral (
                 select s.queue_id, s.over_step, s.start_delay_ms from flow.step s
                 where s.flow_id = e.flow_id and s.step_index = e.step_index offset 0

@@ -3,7 +3,7 @@
 create or replace function flow.step_queue_name(p_flow text, p_step text, p_index integer)
 returns text language sql immutable as $$
     select case
-        when length(p_flow || '__' || p_step) <= 47 then lower(p_flow || '__' || p_step)
-        when length(p_flow || '__' || p_index) <= 47 then lower(p_flow || '__' || p_index)
+        when length(p_flow || '__' || p_step) <= 47 then lower((p_flow || '__' || p_step) collate "C")
+        when length(p_flow || '__' || p_index) <= 47 then lower((p_flow || '__' || p_index) collate "C")
     end
 $$;

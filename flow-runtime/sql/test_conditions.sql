@@ -3,8 +3,8 @@
 -- down), the runs that fail with the lowest step that says so, and the run of each step that ended.
 -- A run that fails has none of its steps among the others. The caller holds the locks of the runs.
 create or replace function flow.test_conditions(
-    p_runs uuid[], p_steps integer[], p_flows integer[], p_start_at timestamptz[], p_now timestamptz,
-    out p_met_runs uuid[], out p_met_steps integer[], out p_met_flows integer[], out p_met_start_at timestamptz[],
+    p_runs uuid[], p_steps integer[], p_flows integer[], p_now timestamptz,
+    out p_met_runs uuid[], out p_met_steps integer[], out p_met_flows integer[],
     out p_skipped_runs uuid[], out p_skipped_steps integer[], out p_skipped_flows integer[],
     out p_failed_runs uuid[], out p_failed_steps integer[], out p_ended uuid[]
 ) language plpgsql as $$
@@ -18,31 +18,16 @@ declare
     v_cascade_flows integer[];
 begin
     with ready as (
-        select e.run_id, e.step_index, e.flow_id, e.start_at, e.ord, s.when_unmet,
+        select e.run_id, e.step_index, e.flow_id, e.ord, s.when_unmet,
                s.when_unmet is null or (
-                   (s.run_if is null or b.subject @> s.run_if)
-                   and (s.run_unless is null or not b.subject @> s.run_unless)) as is_met
-        from unnest(p_runs, p_steps, p_flows, p_start_at) with ordinality
-             e(run_id, step_index, flow_id, start_at, ord)
+                   (s.run_if is null or flow.has_pattern(e.run_id, e.flow_id, s.dependencies, s.run_if))
+                   and (s.run_unless is null or not flow.has_pattern(e.run_id, e.flow_id, s.dependencies, s.run_unless))
+               ) as is_met
+        from unnest(p_runs, p_steps, p_flows) with ordinality e(run_id, step_index, flow_id, ord)
         cross join lateral (
             select s.* from flow.step s
             where s.flow_id = e.flow_id and s.step_index = e.step_index offset 0
         ) s
-        cross join lateral (
-            select case
-                when s.when_unmet is null then null
-                when cardinality(s.dependencies) = 0 then (select r.input from flow.run r where r.run_id = e.run_id)
-                else coalesce((
-                    select jsonb_object_agg(o.slug, o.output)
-                    from unnest(s.dependencies) d(step_index)
-                    cross join lateral (
-                        select ds.slug, ss.output from flow.step ds, flow.step_state ss
-                        where ds.flow_id = e.flow_id and ds.step_index = d.step_index
-                          and ss.run_id = e.run_id and ss.step_index = d.step_index and ss.status = 'completed'
-                        offset 0
-                    ) o), '{}')
-                end as subject
-        ) b
     ), failing as (
         select r.run_id, min(r.step_index) as step_index from ready r
         where not r.is_met and r.when_unmet = 'fail' group by r.run_id
@@ -52,14 +37,13 @@ begin
     select coalesce(array_agg(j.run_id order by j.ord) filter (where j.failed_step is null and j.is_met), '{}'),
            coalesce(array_agg(j.step_index order by j.ord) filter (where j.failed_step is null and j.is_met), '{}'),
            coalesce(array_agg(j.flow_id order by j.ord) filter (where j.failed_step is null and j.is_met), '{}'),
-           coalesce(array_agg(j.start_at order by j.ord) filter (where j.failed_step is null and j.is_met), '{}'),
            coalesce(array_agg(j.run_id order by j.ord) filter (where j.failed_step is null and not j.is_met), '{}'),
            coalesce(array_agg(j.step_index order by j.ord) filter (where j.failed_step is null and not j.is_met), '{}'),
            coalesce(array_agg(j.flow_id order by j.ord) filter (where j.failed_step is null and not j.is_met), '{}'),
            coalesce(array_agg(j.when_unmet order by j.ord) filter (where j.failed_step is null and not j.is_met), '{}'),
            coalesce(array_agg(j.run_id order by j.ord) filter (where j.failed_step = j.step_index), '{}'),
            coalesce(array_agg(j.step_index order by j.ord) filter (where j.failed_step = j.step_index), '{}')
-    into p_met_runs, p_met_steps, p_met_flows, p_met_start_at,
+    into p_met_runs, p_met_steps, p_met_flows,
          v_unmet_runs, v_unmet_steps, v_unmet_flows, v_unmet_modes, p_failed_runs, p_failed_steps
     from judged j;
 

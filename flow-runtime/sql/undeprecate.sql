@@ -4,6 +4,6 @@ create or replace function flow.undeprecate(slug text) returns void language plp
 begin
     update flow.flow f set deprecated_at = null where f.slug = undeprecate.slug;
     if not found then
-        raise exception 'no flow "%" is deployed', slug using errcode = 'WF001';
+        raise exception 'flow "%" is not deployed', slug using errcode = 'WF001';
     end if;
 end $$;

@@ -1,27 +1,34 @@
--- Apply the options of a deployment to a flow and its steps. Returns the changes as a list of objects (step, option, old,
--- new), or null when there are none and nothing was written.
-create or replace function flow.update_options(p_flow_id integer, p_old jsonb, p_new jsonb, p_shape jsonb)
-returns jsonb language plpgsql as $$
+-- Apply the options of a deployment to the steps of a flow, unless a newer build has applied its own; p_forces applies them all the
+-- same. Returns the changes as a list of objects (step, option, old, new): those that were applied, or those that were kept from
+-- being applied with the newer build; nulls when there are none, and nothing was written then.
+create or replace function flow.update_options(
+    p_flow_id integer, p_new jsonb, p_build jsonb, p_forces boolean,
+    out p_applied jsonb, out p_kept jsonb, out p_newer_build jsonb
+) language plpgsql as $$
 declare
     v_changes jsonb;
+    v_stored_build jsonb := (select f.build from flow.flow f where f.flow_id = p_flow_id);
 begin
-    if p_old = p_new then
-        return null;
-    end if;
-    select coalesce(jsonb_agg(jsonb_build_object('step', p_shape -> 'steps' -> o.step_index ->> 'slug', 'option', k.key,
-                                                 'old', k.value, 'new', to_jsonb(n) -> k.key)
-                              order by o.step_index, k.key), '[]')
+    select jsonb_agg(jsonb_build_object('step', s.slug, 'option', k.key, 'old', to_jsonb(s) -> k.key, 'new', k.value)
+                     order by s.step_index, k.key)
     into v_changes
-    from flow.step_options(p_old) o
-    join flow.step_options(p_new) n on n.step_index = o.step_index
+    from flow.step_options(p_new) o
+    join flow.step s on s.flow_id = p_flow_id and s.step_index = o.step_index
     cross join lateral jsonb_each(to_jsonb(o)) k
-    where k.value <> to_jsonb(n) -> k.key;
-
-    update flow.flow f set options = p_new, deployed_at = clock_timestamp() where f.flow_id = p_flow_id;
+    where k.value <> to_jsonb(s) -> k.key;
+    if v_changes is null then
+        return;
+    end if;
+    if not p_forces and flow.is_older_build(p_build, v_stored_build) then
+        p_kept := v_changes;
+        p_newer_build := v_stored_build;
+        return;
+    end if;
+    p_applied := v_changes;
+    update flow.flow f set build = p_build, deployed_at = clock_timestamp() where f.flow_id = p_flow_id;
     update flow.step s
     set max_attempts = o.max_attempts, base_delay_ms = o.base_delay_ms, max_delay_ms = o.max_delay_ms,
         timeout_ms = o.timeout_ms, start_delay_ms = o.start_delay_ms
     from flow.step_options(p_new) o
     where s.flow_id = p_flow_id and s.step_index = o.step_index;
-    return v_changes;
 end $$;

@@ -4,6 +4,7 @@ use std::{
     future::{Future, IntoFuture},
     marker::PhantomData,
     pin::Pin,
+    time::Duration,
 };
 
 use chrono::{DateTime, Utc};
@@ -13,8 +14,10 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::{
+    config::{OnDrift, OnOptions},
     db::Db,
-    error::{DbError, RunError, StartError},
+    deploy::{self, Deployment},
+    error::{DbError, DeployError, RunError, StartError},
     run_handle::{RunHandle, Untyped},
     store::{self, NewRuns},
 };
@@ -57,7 +60,7 @@ impl Client {
 
     /// Starts one run of the flow with this slug, whose types this process does not know.
     pub fn start_json(&self, slug: &str, input: &Value) -> Start<Untyped> {
-        Start { db: self.db.clone(), new: NewRuns::of(slug), input: serde_json::to_string(input), flow: PhantomData }
+        Start { db: self.db.clone(), new: NewRuns::of(slug), input: FlowValue::to_json(input), flow: PhantomData }
     }
 
     /// Starts one run for each input, in one call: all of them, or none when one is refused. Returns the handles in the
@@ -69,7 +72,28 @@ impl Client {
         let texts = inputs.iter().map(FlowValue::to_json).collect::<Result<_, _>>().map_err(StartError::Encode)?;
         let new = NewRuns { inputs: texts, ..NewRuns::of(F::SLUG) };
         let ids = store::start_runs(self.db.pool(), &new).await?;
+        tracing::info!(flow = F::SLUG, runs = ids.len(), "runs started");
         Ok(ids.into_iter().map(|id| RunHandle::new(self.db.clone(), id)).collect())
+    }
+
+    /// Creates or verifies a flow as a worker does at its start, without a worker: for release jobs, which then see drift and
+    /// differences before any worker is replaced. Writes rows only.
+    ///
+    /// # Errors
+    /// [`DeployError`]; [`DeployError::Queue`] when the flow's queues are not there yet, since they are tables that a client does not
+    /// make: a worker of the flow makes them at its first start.
+    pub async fn deploy<F: Flow>(&self) -> Result<(), DeployError> {
+        let definition = F::definition();
+        definition.check().map_err(|errors| DeployError::Invalid(errors.to_string()))?;
+        let deployment = Deployment {
+            definition: &definition,
+            version: F::VERSION,
+            on_drift: OnDrift::Report,
+            on_options: OnOptions::KeepNewer,
+            makes_queues: false,
+            drain_wait: Duration::ZERO,
+        };
+        deploy::deploy(&mut self.db.connect().await?, &deployment).await
     }
 
     /// The handle of a run of flow `F` that was started before.
@@ -126,7 +150,7 @@ impl<F: 'static> Start<F> {
     /// [`StartError`]; the transaction is then aborted.
     pub async fn start_in(mut self, connection: &mut PgConnection) -> Result<RunHandle<F>, StartError> {
         self.encode()?;
-        let ids = store::start_runs(connection, &self.new).await?;
+        let ids = store::start_runs_in(connection, &self.new).await?;
         self.handle(&ids)
     }
 
@@ -139,6 +163,8 @@ impl<F: 'static> Start<F> {
 
     fn handle(self, ids: &[Uuid]) -> Result<RunHandle<F>, StartError> {
         let id = ids.first().ok_or_else(|| DbError::from(sqlx::Error::RowNotFound))?;
+        let may_have_been_there = !self.new.run_ids.is_empty() || !self.new.keys.is_empty();
+        tracing::info!(flow = self.new.slug, run = %id, may_have_been_there, "run started");
         Ok(RunHandle::new(self.db, *id))
     }
 }

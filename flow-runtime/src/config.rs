@@ -8,11 +8,26 @@ use crate::error::BuildError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum OnDrift {
-    /// Record the change and log the paths that changed.
+    /// Record the change and log the paths that changed; in a production database refuse it when this program could not read
+    /// the values of runs under way.
     #[default]
     Report,
     /// Refuse to start, and write nothing.
     Refuse,
+    /// Record the change whatever it is. A value that cannot be read is retried by its step's schedule, so that a worker of the
+    /// other build can take it.
+    Allow,
+}
+
+/// What a deployment does with options that differ from those that a newer build of the program has applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum OnOptions {
+    /// Leave them, and log each: an older instance that restarts during a rollout must not take the new options back.
+    #[default]
+    KeepNewer,
+    /// Apply this program's options all the same.
+    Apply,
 }
 
 /// The options of one worker.
@@ -26,6 +41,7 @@ pub(crate) struct WorkerConfig {
     pub(crate) grace: Duration,
     pub(crate) drain_wait: Duration,
     pub(crate) on_drift: OnDrift,
+    pub(crate) on_options: OnOptions,
 }
 
 impl Default for WorkerConfig {
@@ -39,6 +55,7 @@ impl Default for WorkerConfig {
             grace: Duration::from_secs(30),
             drain_wait: Duration::from_secs(60),
             on_drift: OnDrift::Report,
+            on_options: OnOptions::KeepNewer,
         }
     }
 }

@@ -3,11 +3,12 @@
 use std::{str::FromStr, sync::Arc, time::Duration};
 
 use sqlx::{
-    ConnectOptions, Connection, PgConnection, PgPool,
+    ConnectOptions, PgConnection, PgPool,
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 
 use crate::{
+    database::{self, OwnName},
     error::{DbError, MigrateError},
     lookout::Lookout,
     migrate,
@@ -74,8 +75,8 @@ impl Db {
     /// # Errors
     /// [`MigrateError`]; nothing is half applied.
     pub async fn migrate(&self) -> Result<(), MigrateError> {
-        drop(self.connect().await?);
-        migrate::migrate(&self.inner.pool).await
+        let mut connection = self.connect().await?;
+        migrate::migrate(&mut connection, &self.inner.pool.connect_options()).await
     }
 
     /// Waits until the database answers, and checks that its schema speaks this program's interface and has every table,
@@ -101,12 +102,33 @@ impl Db {
         }
     }
 
-    /// A connection of one's own, outside the pool; its error says what is wrong with address, user or database.
+    /// A connection outside the pool for a few calls, also through a pooler; its error says what is wrong with address, user
+    /// or database.
     pub(crate) async fn connect(&self) -> Result<PgConnection, DbError> {
+        self.in_time(database::open(&self.inner.pool.connect_options())).await
+    }
+
+    /// A connection that lasts, with a name that tells it from all others.
+    pub(crate) async fn connect_own(&self) -> Result<(PgConnection, OwnName), DbError> {
+        let options = self.inner.pool.connect_options();
+        let name = OwnName::new(&options);
+        Ok((self.in_time(database::open(&name.on(&options))).await?, name))
+    }
+
+    /// Refuses an address behind which connections share server processes statement by statement, which no worker can use.
+    pub(crate) async fn refuse_shared_processes(&self) -> Result<(), DbError> {
+        if self.in_time(database::shares_processes(&self.inner.pool.connect_options())).await? {
+            return Err(DbError::TransactionPooler { address: self.address() });
+        }
+        Ok(())
+    }
+
+    /// Waits as long as connecting may take; the error names the address.
+    async fn in_time<T>(&self, call: impl Future<Output = sqlx::Result<T>>) -> Result<T, DbError> {
         let options = self.inner.pool.connect_options();
         let named = |error| DbError::connecting(error, &self.address(), options.get_username());
-        match tokio::time::timeout(CONNECT_TIMEOUT, PgConnection::connect_with(&options)).await {
-            Ok(connected) => connected.map_err(named),
+        match tokio::time::timeout(CONNECT_TIMEOUT, call).await {
+            Ok(called) => called.map_err(named),
             Err(_) => Err(named(sqlx::Error::PoolTimedOut)),
         }
     }

@@ -1,166 +1,14 @@
 //! What can go wrong between a program and its database, in words that say how to mend it.
 
+mod db;
+mod migrate;
+
 use sqlx::Error as SqlxError;
 use uuid::Uuid;
 
-/// The database could not be reached, or refused what was asked of it.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum DbError {
-    /// The address cannot be read.
-    #[error("the database address cannot be read: {reason}; expected postgres://user:password@host:port/database")]
-    Address {
-        /// What is wrong with it; never the address itself, which may hold a password.
-        reason: String,
-    },
-    /// Nobody answers at the address.
-    #[error("no Postgres answers at {address}; check that it runs there and that the address is right")]
-    Unreachable {
-        /// Host, port and database, without user and password.
-        address: String,
-        /// What the connection attempt met.
-        #[source]
-        source: SqlxError,
-    },
-    /// The server does not accept user or password.
-    #[error("Postgres at {address} refuses user {user}; check user name and password")]
-    WrongPassword {
-        /// Host, port and database.
-        address: String,
-        /// The user name that was tried.
-        user: String,
-        /// The server's answer.
-        #[source]
-        source: SqlxError,
-    },
-    /// The server has no such database.
-    #[error("Postgres at {address} has no such database; make it with `create database`, or correct the address")]
-    NoDatabase {
-        /// Host, port and database.
-        address: String,
-        /// The server's answer.
-        #[source]
-        source: SqlxError,
-    },
-    /// The user lacks a permission.
-    #[error("the database refuses permission; grant it to the user of this program, or let another user migrate first")]
-    NoPermission(#[source] SqlxError),
-    /// The schema `flow` is missing or older than this program.
-    #[error("the database has no schema that this program knows; start a worker once, or call `Db::migrate`")]
-    NotMigrated(#[source] SqlxError),
-    /// Everything else the database or the connection to it may say.
-    #[error("the database did not answer as expected")]
-    Other(#[source] SqlxError),
-}
-
-impl DbError {
-    /// Whether trying again later may help: a lost connection, a server that starts or stops, a deadlock.
-    pub fn is_transient(&self) -> bool {
-        match self {
-            Self::Unreachable { .. } => true,
-            Self::Other(error) => is_transient(error),
-            _ => false,
-        }
-    }
-
-    /// The same failure, named for an attempt to connect to `address` as `user`.
-    pub(crate) fn connecting(error: SqlxError, address: &str, user: &str) -> Self {
-        let address = address.to_owned();
-        match sqlstate(&error).as_deref() {
-            Some("28P01" | "28000") => Self::WrongPassword { address, user: user.to_owned(), source: error },
-            Some("3D000") => Self::NoDatabase { address, source: error },
-            None if is_transient(&error) => Self::Unreachable { address, source: error },
-            _ => error.into(),
-        }
-    }
-}
-
-impl From<SqlxError> for DbError {
-    fn from(error: SqlxError) -> Self {
-        match sqlstate(&error).as_deref() {
-            Some("42501") => Self::NoPermission(error),
-            Some("3F000" | "42P01" | "42883" | "42704") => Self::NotMigrated(error),
-            _ => Self::Other(error),
-        }
-    }
-}
-
-/// The SQLSTATE of a server's answer; `None` for anything else.
-pub(crate) fn sqlstate(error: &SqlxError) -> Option<String> {
-    error.as_database_error().and_then(|error| error.code()).map(|code| code.into_owned())
-}
-
-/// The server's own sentence, which carries no values of the user's.
-pub(crate) fn message(error: &SqlxError) -> String {
-    error.as_database_error().map_or_else(|| error.to_string(), |error| error.message().to_owned())
-}
-
-fn is_transient(error: &SqlxError) -> bool {
-    match sqlstate(error) {
-        // Connection lost, deadlock or serialization failure, out of resources, server stopping or starting, I/O trouble;
-        // a primary that has just been demoted; a lock that was not to be had in time.
-        Some(code) => {
-            ["08", "40", "53", "57", "58"].iter().any(|class| code.starts_with(class))
-                || ["25006", "55P03", "55006"].contains(&code.as_str())
-        }
-        None => !matches!(
-            error,
-            SqlxError::Configuration(_)
-                | SqlxError::RowNotFound
-                | SqlxError::ColumnNotFound(_)
-                | SqlxError::ColumnDecode { .. }
-                | SqlxError::Decode(_)
-                | SqlxError::TypeNotFound { .. }
-        ),
-    }
-}
-
-/// The database could not be brought to this program's schema.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum MigrateError {
-    /// A newer program has moved the schema past this one.
-    #[error(
-        "this program speaks interface {ours}, the database speaks {oldest} to {newest}; build the program with a newer flow"
-    )]
-    TooNew {
-        /// This program's interface.
-        ours: i32,
-        /// The oldest interface the database still speaks.
-        oldest: i32,
-        /// The newest interface the database speaks.
-        newest: i32,
-    },
-    /// A migration that was applied is not the one this program has.
-    #[error("migration {version} was applied with another text; a migration never changes once it is released")]
-    Changed {
-        /// The migration's number.
-        version: i32,
-    },
-    /// The schema lacks what this program uses.
-    #[error(
-        "the database lacks {}; let `Db::migrate` of this program's version run there, or restore what was dropped",
-        .missing.join(", ")
-    )]
-    Incomplete {
-        /// Every missing table, view, type, column and function, one text each.
-        missing: Vec<String>,
-    },
-    /// The extension is too old for the engine.
-    #[error("the extension pgmq {version} is too old; update it to 1.11 or newer with `alter extension pgmq update`")]
-    OldPgmq {
-        /// The extension's version.
-        version: String,
-    },
-    /// PGMQ's SQL could not be installed.
-    #[error(
-        "PGMQ could not be installed; the user needs the right to create schemas, or install the extension pgmq first"
-    )]
-    Pgmq(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// The database itself.
-    #[error(transparent)]
-    Db(#[from] DbError),
-}
+pub use db::{DbError, DriverError};
+pub(crate) use db::{message, sqlstate};
+pub use migrate::MigrateError;
 
 /// A flow was not deployed, or a worker not registered.
 #[derive(Debug, thiserror::Error)]
@@ -240,8 +88,8 @@ pub enum StartError {
     /// The input does not fit the flow, is too large, or cannot be stored.
     #[error("{0}")]
     Input(String),
-    /// The input cannot be written as JSON.
-    #[error("the input cannot be written as JSON; its type's Serialize fails")]
+    /// The input cannot travel as JSON.
+    #[error("the input {0}")]
     Encode(#[source] serde_json::Error),
     /// The run id belongs to another flow.
     #[error("{0}")]
@@ -258,7 +106,10 @@ impl From<SqlxError> for StartError {
             Some("WF001") => Self::NotDeployed(text),
             Some("WF004" | "WF006" | "WF008") => Self::Input(text),
             Some("WF005") => Self::ForeignRunId(text),
-            _ => Self::Db(error.into()),
+            _ => match error {
+                SqlxError::Encode(reason) => Self::Input(reason.to_string()),
+                other => Self::Db(other.into()),
+            },
         }
     }
 }
@@ -376,6 +227,9 @@ pub enum BuildError {
         /// What is allowed.
         expected: &'static str,
     },
+    /// The worker's steps do not go with its flow's queues.
+    #[error("{0}")]
+    Steps(String),
     /// Two flow types of one process have one slug.
     #[error("two flows of this worker set have the slug `{0}`; give one of them another slug")]
     SameSlug(String),

@@ -12,7 +12,9 @@ mod backoff;
 mod client;
 mod config;
 mod context;
+mod database;
 mod db;
+mod deploy;
 #[cfg(all(feature = "embedded", unix))]
 pub mod embedded;
 pub mod error;
@@ -29,7 +31,7 @@ mod worker_set;
 
 pub use args::StepArgs;
 pub use client::{Client, Start};
-pub use config::OnDrift;
+pub use config::{OnDrift, OnOptions};
 pub use context::StepContext;
 pub use db::Db;
 pub use flow_core::{

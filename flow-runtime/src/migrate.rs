@@ -1,11 +1,20 @@
 //! Brings a database to this program's schema: PGMQ, numbered migrations, and SQL functions by checksum.
+//!
+//! Statements here have no names, and stand in a transaction: a pooler may hand a server process on between two of them.
 
 mod check;
+mod pgmq;
 
 use sha2::{Digest, Sha256};
-use sqlx::{Connection, PgConnection, PgPool, postgres::PgPoolOptions};
+use sqlx::{
+    Connection, PgConnection,
+    postgres::{PgConnectOptions, PgPoolOptions},
+};
 
-use crate::error::{DbError, MigrateError};
+use crate::{
+    database,
+    error::{DbError, MigrateError},
+};
 
 use check::check_interface;
 pub(crate) use check::check_schema;
@@ -16,8 +25,8 @@ pub(crate) const INTERFACE: i32 = 1;
 /// The lock under which one process at a time migrates a database. Any fixed number does.
 const MIGRATION_LOCK: i64 = 0x666c_6f77_0001;
 
-/// The oldest PGMQ whose tables the engine knows.
-const OLDEST_PGMQ: (u32, u32) = (1, 11);
+/// The version of [`FUNCTIONS`]. A program with a lower one leaves the functions of a database as they are.
+const FUNCTIONS_VERSION: i32 = 1;
 
 /// Numbered migrations, in order; the first has version 1.
 const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_engine.sql")];
@@ -31,6 +40,8 @@ const FUNCTIONS: &[(&str, &str)] = sql_files![
     "advance_steps",
     "apply_settlements",
     "cancel_run",
+    "check_start",
+    "claim_messages",
     "claim_tasks",
     "claim_unusual",
     "complete_tasks",
@@ -52,11 +63,17 @@ const FUNCTIONS: &[(&str, &str)] = sql_files![
     "ended_runs",
     "enqueue_tasks",
     "exchange",
+    "fail_run",
     "fail_tasks",
+    "fail_unclaimable",
     "fail_unmet_runs",
     "finish_runs",
     "get_run",
     "get_step",
+    "give_up_attempt",
+    "has_pattern",
+    "is_doubtful",
+    "is_older_build",
     "json_differences",
     "judge_settlements",
     "list_contract",
@@ -84,6 +101,7 @@ const FUNCTIONS: &[(&str, &str)] = sql_files![
     "release_tasks",
     "renew_leases",
     "requeue_tasks",
+    "require_read_committed",
     "resume_queue",
     "resume_tasks",
     "retry_delay",
@@ -91,6 +109,7 @@ const FUNCTIONS: &[(&str, &str)] = sql_files![
     "run_progress",
     "set_on_remove",
     "set_setting",
+    "set_setting_number",
     "shared_values",
     "shape_differences",
     "skip_dependents",
@@ -103,19 +122,24 @@ const FUNCTIONS: &[(&str, &str)] = sql_files![
     "step_names",
     "step_options",
     "step_queue_name",
+    "step_slugs",
     "stop_worker",
+    "stored_shape",
+    "take_keys",
     "test_conditions",
     "undeprecate",
     "unserved_queues",
     "update_contract",
     "update_options",
     "uuid_v7",
+    "value_error",
     "withdraw_drain",
     "worker_state",
     "show_queues",
     "show_runs",
     "show_steps",
     "show_tasks",
+    "show_workers",
 ];
 
 /// A hash over everything that [`Db::migrate`](crate::Db::migrate) applies: two programs with one fingerprint make the same schema.
@@ -131,67 +155,97 @@ pub fn schema_fingerprint() -> String {
 /// Brings the database to this program's schema. Many processes may do so at once; one works, the others wait.
 ///
 /// A database with a newer schema that still speaks this program's interface is left as it is.
-pub(crate) async fn migrate(pool: &PgPool) -> Result<(), MigrateError> {
-    // A pool of its own: the lock's connection stays busy while PGMQ is installed over a second one.
-    let own = PgPoolOptions::new().max_connections(2).connect_lazy_with((*pool.connect_options()).clone());
-    let migrated = migrate_with(&own).await;
-    own.close().await;
-    migrated
-}
-
-async fn migrate_with(pool: &PgPool) -> Result<(), MigrateError> {
-    let mut locked = PgConnection::connect_with(&pool.connect_options()).await.map_err(DbError::from)?;
-    if is_up_to_date(&mut locked).await? {
-        return locked.close().await.map_err(|error| DbError::from(error).into());
+pub(crate) async fn migrate(connection: &mut PgConnection, options: &PgConnectOptions) -> Result<(), MigrateError> {
+    refuse_encoding(connection).await?;
+    let mut transaction = connection.begin().await.map_err(DbError::from)?;
+    if !is_up_to_date(&mut transaction).await? {
+        // A transaction's lock, since a pooler may hand the session to somebody else with all that it holds.
+        sqlx::query("select pg_advisory_xact_lock($1)")
+            .persistent(false)
+            .bind(MIGRATION_LOCK)
+            .execute(&mut *transaction)
+            .await
+            .map_err(DbError::from)?;
+        if !is_up_to_date(&mut transaction).await? {
+            install_pgmq(&mut transaction, options).await?;
+            apply(&mut transaction).await?;
+        }
     }
-    sqlx::query("select pg_advisory_lock($1)")
-        .bind(MIGRATION_LOCK)
-        .execute(&mut locked)
-        .await
-        .map_err(DbError::from)?;
-    let migrated = migrate_locked(pool, &mut locked).await;
-    // Closing the connection gives the lock back, also after an error.
-    let _ = locked.close().await;
-    migrated
-}
-
-async fn migrate_locked(pool: &PgPool, locked: &mut PgConnection) -> Result<(), MigrateError> {
-    if is_up_to_date(locked).await? {
-        return Ok(());
-    }
-    install_pgmq(pool, locked).await?;
-    let mut transaction = locked.begin().await.map_err(DbError::from)?;
-    apply(&mut transaction).await?;
     transaction.commit().await.map_err(DbError::from)?;
     Ok(())
+}
+
+/// Refuses a database that cannot hold every text.
+async fn refuse_encoding(connection: &mut PgConnection) -> Result<(), MigrateError> {
+    let mut transaction = connection.begin().await.map_err(DbError::from)?;
+    let encoding: String = sqlx::query_scalar("select getdatabaseencoding()::text")
+        .persistent(false)
+        .fetch_one(&mut *transaction)
+        .await
+        .map_err(DbError::from)?;
+    if encoding == "UTF8" { Ok(()) } else { Err(MigrateError::Encoding { encoding }) }
 }
 
 /// Whether nothing is to be done: the schema is this program's, or a newer one that still speaks its interface.
 async fn is_up_to_date(connection: &mut PgConnection) -> Result<bool, MigrateError> {
     let known: bool = sqlx::query_scalar("select to_regclass('flow.sql_function') is not null")
+        .persistent(false)
         .fetch_one(&mut *connection)
         .await
         .map_err(DbError::from)?;
     if !known {
         return Ok(false);
     }
-    let version = stored_version(connection).await?;
-    if version > MIGRATIONS.len() as i32 {
+    let ours = (MIGRATIONS.len() as i32, FUNCTIONS_VERSION);
+    let theirs = (stored_version(connection).await?, functions_version(connection).await?);
+    if theirs > ours {
         check_interface(connection).await?;
         return Ok(true);
     }
     let stored = stored_checksums(connection).await?;
-    Ok(version == MIGRATIONS.len() as i32
-        && FUNCTIONS.iter().all(|(name, text)| stored.iter().any(|(n, c)| n == name && *c == checksum(text))))
+    let is_same = FUNCTIONS.iter().all(|(name, text)| stored.iter().any(|(n, c)| n == name && *c == checksum(text)));
+    if theirs == ours && !is_same && !is_development(connection).await? {
+        return Err(MigrateError::OtherFunctions {
+            version: FUNCTIONS_VERSION,
+            stored: short_hash(stored.iter().map(|(name, checksum)| (name.as_str(), checksum.clone()))),
+            ours: short_hash(FUNCTIONS.iter().map(|(name, text)| (*name, checksum(text)))),
+        });
+    }
+    Ok(theirs == ours && is_same)
+}
+
+/// Eight digits that tell two sets of functions apart.
+fn short_hash<'a>(functions: impl Iterator<Item = (&'a str, String)>) -> String {
+    let mut lines: Vec<String> = functions.map(|(name, checksum)| format!("{name} {checksum}")).collect();
+    lines.sort();
+    checksum(&lines.join("\n"))[..8].to_owned()
+}
+
+async fn is_development(connection: &mut PgConnection) -> Result<bool, DbError> {
+    let find =
+        "select exists (select from flow.setting s where s.name = 'environment' and s.value = '\"development\"')";
+    Ok(sqlx::query_scalar(find).persistent(false).fetch_one(connection).await?)
+}
+
+/// The version of the functions that the database has; 0 before the first.
+async fn functions_version(connection: &mut PgConnection) -> Result<i32, DbError> {
+    let find = "select coalesce((select s.value::integer from flow.setting s where s.name = 'functions'), 0)";
+    Ok(sqlx::query_scalar(find).persistent(false).fetch_one(connection).await?)
 }
 
 /// The version of the newest migration applied; 0 before the first.
 async fn stored_version(connection: &mut PgConnection) -> Result<i32, DbError> {
-    Ok(sqlx::query_scalar("select coalesce(max(m.version), 0) from flow.migration m").fetch_one(connection).await?)
+    Ok(sqlx::query_scalar("select coalesce(max(m.version), 0) from flow.migration m")
+        .persistent(false)
+        .fetch_one(connection)
+        .await?)
 }
 
 async fn stored_checksums(connection: &mut PgConnection) -> Result<Vec<(String, String)>, DbError> {
-    Ok(sqlx::query_as("select f.name, f.checksum from flow.sql_function f").fetch_all(connection).await?)
+    Ok(sqlx::query_as("select f.name, f.checksum from flow.sql_function f")
+        .persistent(false)
+        .fetch_all(connection)
+        .await?)
 }
 
 /// Applies what is missing: migrations by number, then each function whose checksum differs.
@@ -209,6 +263,7 @@ async fn apply(connection: &mut PgConnection) -> Result<(), MigrateError> {
     .map_err(DbError::from)?;
 
     let applied: Vec<(i32, String)> = sqlx::query_as("select m.version, m.checksum from flow.migration m")
+        .persistent(false)
         .fetch_all(&mut *connection)
         .await
         .map_err(DbError::from)?;
@@ -219,6 +274,7 @@ async fn apply(connection: &mut PgConnection) -> Result<(), MigrateError> {
             None => {
                 sqlx::raw_sql(text).execute(&mut *connection).await.map_err(DbError::from)?;
                 sqlx::query("insert into flow.migration (version, checksum) values ($1, $2)")
+                    .persistent(false)
                     .bind(version)
                     .bind(checksum(text))
                     .execute(&mut *connection)
@@ -242,31 +298,41 @@ async fn apply(connection: &mut PgConnection) -> Result<(), MigrateError> {
             "insert into flow.sql_function (name, checksum) values ($1, $2)
              on conflict (name) do update set checksum = excluded.checksum",
         )
+        .persistent(false)
         .bind(name)
         .bind(checksum(text))
         .execute(&mut *connection)
         .await
         .map_err(DbError::from)?;
     }
+    sqlx::query(
+        "insert into flow.setting (name, value) values ('functions', to_jsonb($1))
+         on conflict (name) do update set value = excluded.value",
+    )
+    .persistent(false)
+    .bind(FUNCTIONS_VERSION)
+    .execute(connection)
+    .await
+    .map_err(DbError::from)?;
     Ok(())
 }
 
-/// Installs PGMQ's SQL, unless the extension or a recent enough schema is there.
-async fn install_pgmq(pool: &PgPool, locked: &mut PgConnection) -> Result<(), MigrateError> {
-    let extension: Option<String> =
-        sqlx::query_scalar("select e.extversion from pg_extension e where e.extname = 'pgmq'")
-            .fetch_optional(&mut *locked)
-            .await
-            .map_err(DbError::from)?;
-    if let Some(version) = extension {
-        return if parse_version(&version) >= OLDEST_PGMQ { Ok(()) } else { Err(MigrateError::OldPgmq { version }) };
+/// Installs PGMQ's SQL, unless somebody else has installed one that is recent enough.
+async fn install_pgmq(transaction: &mut PgConnection, options: &PgConnectOptions) -> Result<(), MigrateError> {
+    if pgmq::is_installed_elsewhere(transaction).await? {
+        return Ok(());
     }
-    pgmq::install::install_sql_from_embedded(pool).await.map_err(|error| MigrateError::Pgmq(Box::new(error)))
-}
-
-fn parse_version(version: &str) -> (u32, u32) {
-    let mut parts = version.split('.').map(|part| part.parse().unwrap_or(0));
-    (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
+    // Connections of their own: the lock's transaction stays open meanwhile.
+    let pool = PgPoolOptions::new()
+        .max_connections(2)
+        .after_connect(|connection, _| Box::pin(database::prepare(connection)))
+        .connect_lazy_with(options.clone());
+    let installed = ::pgmq::install::install_sql_from_embedded(&pool).await;
+    pool.close().await;
+    installed.map_err(|error| match error {
+        ::pgmq::PgmqError::DatabaseError(error) => DbError::from(error).into(),
+        other => MigrateError::Pgmq(Box::new(other)),
+    })
 }
 
 fn checksum(text: &str) -> String {

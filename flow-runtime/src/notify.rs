@@ -8,10 +8,14 @@ use std::{
 };
 
 use sqlx::{PgPool, postgres::PgListener};
-use tokio::{sync::Notify, task::JoinHandle, time::Instant};
+use tokio::{
+    sync::{Notify, OnceCell},
+    task::JoinHandle,
+    time::Instant,
+};
 use uuid::Uuid;
 
-use crate::{backoff::Backoff, store};
+use crate::{backoff::Backoff, database, store};
 
 /// How often watched runs are looked at when no notification comes.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
@@ -21,6 +25,8 @@ pub(crate) struct Hub {
     pool: PgPool,
     waiting: Mutex<Waiting>,
     changed: Notify,
+    /// Whether a pooler hands server processes on between two statements, so that nothing is heard; found out once.
+    is_deaf: OnceCell<bool>,
 }
 
 #[derive(Default)]
@@ -56,7 +62,7 @@ pub(crate) enum Topic {
 
 impl Hub {
     pub(crate) fn new(pool: PgPool) -> Arc<Self> {
-        Arc::new(Self { pool, waiting: Mutex::default(), changed: Notify::new() })
+        Arc::new(Self { pool, waiting: Mutex::default(), changed: Notify::new(), is_deaf: OnceCell::new() })
     }
 
     /// Wakes `notify` each time `topic` is named, from now on, and once more whenever something may have been missed.
@@ -104,6 +110,9 @@ impl Hub {
     }
 
     async fn listen_once(self: &Arc<Self>, backoff: &mut Backoff) -> Result<(), sqlx::Error> {
+        if *self.is_deaf.get_or_try_init(|| self.find_out_if_deaf()).await? {
+            return self.poll_only(backoff).await;
+        }
         let mut listener = PgListener::connect_with(&self.pool).await?;
         listener.eager_reconnect(false);
         listener.listen_all(["flow_queue", "flow_worker"]).await?;
@@ -138,6 +147,27 @@ impl Hub {
             }
             backoff.reset();
         }
+    }
+
+    async fn find_out_if_deaf(&self) -> Result<bool, sqlx::Error> {
+        let is_deaf = database::shares_processes(&self.pool.connect_options()).await?;
+        if is_deaf {
+            tracing::warn!(
+                "the database's address is that of a pooler in transaction mode, which passes no notifications; \
+                 waits look for their runs once a second"
+            );
+        }
+        Ok(is_deaf)
+    }
+
+    /// Looks at the watched runs now and then while anybody waits.
+    async fn poll_only(&self, backoff: &mut Backoff) -> Result<(), sqlx::Error> {
+        while !self.stop_if_idle() {
+            self.poll_runs().await?;
+            backoff.reset();
+            tokio::time::sleep(POLL_INTERVAL).await;
+        }
+        Ok(())
     }
 
     /// Wakes those whose run has ended without anybody saying so.

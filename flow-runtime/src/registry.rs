@@ -57,6 +57,8 @@ impl DynHandlers for JsonFlow {
 #[derive(Clone)]
 pub(crate) struct Registered {
     pub(crate) definition: Arc<FlowDefinition>,
+    /// The version of the crate that the flow is in, where it is known.
+    pub(crate) version: Option<&'static str>,
     pub(crate) handlers: Arc<dyn DynHandlers>,
     /// The steps' slugs, by index; shared by every context.
     pub(crate) slugs: Arc<[Arc<str>]>,
@@ -67,25 +69,25 @@ pub(crate) struct Registered {
 impl Registered {
     /// A flow whose handlers the compiler knows.
     pub(crate) fn typed<F: Handlers>(flow: Arc<F>) -> Self {
-        Self::new(<F as Flow>::definition(), Arc::new(Typed(flow)))
+        Self::new(<F as Flow>::definition(), F::VERSION, Arc::new(Typed(flow)))
     }
 
     /// A flow with step queues.
     pub(crate) fn step_queued<Q: StepQueued>(queues: &Q) -> Self {
-        Self::new(Q::definition(), Arc::new(Typed(Arc::clone(queues.flow()))))
+        Self::new(Q::definition(), Q::Flow::VERSION, Arc::new(Typed(Arc::clone(queues.flow()))))
     }
 
     /// A flow that was built at run time.
     pub(crate) fn json(flow: JsonFlow) -> Self {
-        Self::new(flow.definition().clone(), Arc::new(flow))
+        Self::new(flow.definition().clone(), None, Arc::new(flow))
     }
 
-    fn new(definition: FlowDefinition, handlers: Arc<dyn DynHandlers>) -> Self {
+    fn new(definition: FlowDefinition, version: Option<&'static str>, handlers: Arc<dyn DynHandlers>) -> Self {
         let steps = &definition.shape.steps;
         let slugs = steps.iter().map(|step| step.slug.as_str().into()).collect();
         let index = |slug: &String| steps.iter().position(|step| step.slug == *slug);
         let needs = steps.iter().map(|step| step.needs.iter().filter_map(index).collect()).collect();
-        Self { slugs, needs, definition: Arc::new(definition), handlers }
+        Self { slugs, needs, version, definition: Arc::new(definition), handlers }
     }
 
     /// Leaves of the values that a reply sent for a task's run only those that its step takes.

@@ -2,14 +2,13 @@
 
 use std::{marker::PhantomData, sync::Arc, time::Duration};
 
-use flow_core::{flow::Flow, step::StepKey};
-use serde::de::DeserializeOwned;
+use flow_core::{flow::Flow, step::StepKey, value::json};
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use tokio::sync::Notify;
 use uuid::Uuid;
 
 use crate::{
-    args::decode_json,
     backoff::Backoff,
     db::Db,
     error::RunError,
@@ -24,7 +23,7 @@ const LOOK_INTERVAL: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub enum Untyped {}
 
-/// One run of flow `F`.
+/// One run of flow `F`. Cheap to clone.
 pub struct RunHandle<F> {
     db: Db,
     run_id: Uuid,
@@ -32,7 +31,7 @@ pub struct RunHandle<F> {
 }
 
 /// How far a run has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct RunProgress {
     /// The run's status.
@@ -49,8 +48,9 @@ pub struct RunProgress {
 
 pub use flow_core::status::RunStatus;
 
-/// What became of one step.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What became of one step. Serialises as `{"completed": output}`, `"skipped"`, `{"failed": text}`, `"cancelled"` or `"pending"`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum StepOutput<T> {
     /// It completed with this output.
@@ -63,6 +63,12 @@ pub enum StepOutput<T> {
     Cancelled,
     /// It has not ended yet.
     Pending,
+}
+
+impl<F> Clone for RunHandle<F> {
+    fn clone(&self) -> Self {
+        Self::new(self.db.clone(), self.run_id)
+    }
 }
 
 impl<F> RunHandle<F> {
@@ -118,7 +124,7 @@ impl<F> RunHandle<F> {
                 Ok(Some(row)) => return self.ended(row),
                 Ok(None) => return Err(RunError::NotFound(self.run_id)),
                 Err(error) if error.is_transient() => {
-                    tracing::warn!(error = %error, run = %self.run_id, "the database is away; waiting goes on");
+                    tracing::warn!(error = %error, cause = error.cause(), run = %self.run_id, "the database is away; waiting goes on");
                     tokio::time::sleep(backoff.next_pause()).await;
                     continue;
                 }
@@ -158,7 +164,7 @@ impl<F> RunHandle<F> {
     }
 
     fn decode<T: DeserializeOwned>(&self, text: &str) -> Result<T, RunError> {
-        decode_json(text).map_err(|reason| RunError::Decode { run_id: self.run_id, reason })
+        json::decode(text).map_err(|reason| RunError::Decode { run_id: self.run_id, reason })
     }
 }
 

@@ -1,7 +1,10 @@
 //! Workers: one loop over one queue, with slots of its own.
 
+mod bounds;
 mod execute;
 mod held;
+mod log;
+mod panic;
 mod pump;
 mod renew;
 mod shutdown;
@@ -9,12 +12,12 @@ mod start;
 
 use std::{sync::Arc, time::Duration};
 
-use flow_core::{flow::Flow, step::StepEnum};
+use flow_core::{definition::QueueMode, flow::Flow, queue_name::QueueName, step::StepEnum};
 use tokio::sync::{Mutex, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    config::{OnDrift, WorkerConfig},
+    config::{OnDrift, OnOptions, WorkerConfig},
     db::Db,
     error::{BuildError, WorkerError},
     handlers::{Handlers, JsonFlow, StepQueued},
@@ -80,6 +83,31 @@ impl Worker {
         self.config.name.as_deref().unwrap_or("worker")
     }
 
+    /// Refuses a worker that would serve steps of another queue, or none.
+    fn check_steps(&self) -> Result<(), BuildError> {
+        let shape = &self.flow.definition.shape;
+        let serves_one = self.steps.len() == 1 && self.queue != shape.slug.to_ascii_lowercase();
+        match shape.queue_mode {
+            _ if self.steps.is_empty() => {
+                let known = shape.steps.iter().map(|step| format!("`{}`", step.slug)).collect::<Vec<_>>().join(", ");
+                Err(BuildError::Steps(format!(
+                    "flow `{}` has no step `{}`; its steps are {known}",
+                    shape.slug, self.queue
+                )))
+            }
+            QueueMode::StepQueues if !serves_one => Err(BuildError::Steps(format!(
+                "each step of flow `{}` has a queue of its own; serve one step a worker, with `json_step(flow, \"{}\")`",
+                shape.slug,
+                shape.steps.first().map_or("", |step| &step.slug)
+            ))),
+            QueueMode::Plain if serves_one => Err(BuildError::Steps(format!(
+                "flow `{}` has one queue for all steps; serve it with `json(flow)`, or give its graph the queue mode `StepQueues`",
+                shape.slug
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether `other` runs another flow under this one's slug.
     pub(crate) fn is_other_flow_with_slug_of(&self, other: &Self) -> bool {
         self.slug().eq_ignore_ascii_case(other.slug()) && self.flow.definition.shape != other.flow.definition.shape
@@ -113,6 +141,18 @@ impl NewWorker {
         self.plain(Registered::json(flow))
     }
 
+    /// The step with this slug, of a flow built at run time whose graph gives each step a queue of its own, on that step's queue.
+    /// `build` refuses a slug that is no step's.
+    pub fn json_step(self, flow: JsonFlow, step: &str) -> WorkerBuilder {
+        let flow = Registered::json(flow);
+        let shape = &flow.definition.shape;
+        let index = shape.steps.iter().position(|known| known.slug == step);
+        // Without a step there is no queue; `build` tells.
+        let queue = index.and_then(|index| QueueName::of_step(&shape.slug, step, index).ok());
+        let queue = queue.map_or_else(|| step.to_owned(), |name| name.to_string());
+        self.worker(flow, index.into_iter().collect(), queue)
+    }
+
     /// The one step that this worker runs, of a flow with step queues, on that step's queue.
     pub fn step<Q: StepQueued>(self, queues: Q, step: <Q::Flow as Flow>::Step) -> WorkerBuilder {
         self.step_of(&queues, step)
@@ -135,7 +175,8 @@ impl NewWorker {
 }
 
 impl WorkerBuilder {
-    /// The name under which the worker can be disabled. Default: program and queue name.
+    /// The name under which the worker can be disabled. Default: the variable `FLOW_WORKER_NAME`, else the program's file name, with
+    /// the queue's name: `shop:shop__ship`.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.worker.config.name = Some(name.into());
@@ -193,6 +234,28 @@ impl WorkerBuilder {
         self
     }
 
+    /// What to do with options that differ from those of a newer build of the program. Default: keep the newer build's.
+    #[must_use]
+    pub fn on_options(mut self, on_options: OnOptions) -> Self {
+        self.worker.config.on_options = on_options;
+        self
+    }
+
+    /// Takes over options that were set for a pool, but for those that are set here already.
+    pub(crate) fn with_config(mut self, config: WorkerConfig) -> Self {
+        self.worker.config = config;
+        self
+    }
+
+    /// Gives the worker a name that begins with `prefix`, unless it has one.
+    pub(crate) fn with_name_prefix(mut self, prefix: Option<&str>) -> Self {
+        if let Some(prefix) = prefix {
+            let queue = &self.worker.queue;
+            self.worker.config.name.get_or_insert_with(|| format!("{prefix}:{queue}"));
+        }
+        self
+    }
+
     /// Checks everything that can be checked without a database.
     ///
     /// # Errors
@@ -200,12 +263,20 @@ impl WorkerBuilder {
     pub fn build(mut self) -> Result<Worker, BuildError> {
         let worker = &mut self.worker;
         worker.config.check()?;
+        worker.check_steps()?;
         worker.flow.definition.validate()?;
         worker.flow.definition.check()?;
         let is_blocking = worker.steps.iter().any(|step| worker.flow.handlers.is_blocking(*step));
         worker.config.concurrency.get_or_insert_with(|| if is_blocking { cpus() } else { 100 });
         let queue = &worker.queue;
         worker.config.name.get_or_insert_with(|| format!("{}:{queue}", program()));
+        if worker.name().is_empty() {
+            return Err(BuildError::Option {
+                option: "name",
+                value: "empty".to_owned(),
+                expected: "a text that names the worker",
+            });
+        }
         Ok(self.worker)
     }
 }
@@ -214,8 +285,11 @@ fn cpus() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// The program's file name.
+/// The deployment's name from `FLOW_WORKER_NAME`, else the program's file name.
 fn program() -> String {
+    if let Some(name) = std::env::var("FLOW_WORKER_NAME").ok().filter(|name| !name.is_empty()) {
+        return name;
+    }
     let path = std::env::current_exe().unwrap_or_default();
     path.file_stem().map_or_else(|| "worker".to_owned(), |name| name.to_string_lossy().into_owned())
 }

@@ -1,11 +1,12 @@
 //! Several workers in one process, with one shutdown.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use flow_core::{flow::Flow, step::StepEnum};
 use tokio::task::JoinSet;
 
 use crate::{
+    config::{OnDrift, OnOptions, WorkerConfig},
     db::Db,
     error::{BuildError, WorkerError},
     handlers::StepQueued,
@@ -21,30 +22,81 @@ pub struct WorkerSet {
 pub struct WorkerSetBuilder {
     db: Db,
     workers: Vec<WorkerBuilder>,
+    name_prefix: Option<String>,
 }
 
-/// How many handlers of one step run at once in this process, if any.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How one step runs in this process, if at all: how many handlers at once, and the options of its worker.
+#[derive(Debug, Clone)]
+#[must_use]
 pub struct Pool {
-    slots: Option<usize>,
+    config: Option<WorkerConfig>,
 }
 
 impl Pool {
     /// A pool of this many slots, 1 to 10,000.
     pub fn slots(slots: usize) -> Self {
-        Self { slots: Some(slots) }
+        Self { config: Some(WorkerConfig { concurrency: Some(slots), ..WorkerConfig::default() }) }
     }
 
     /// This process does not run the step.
     pub fn none() -> Self {
-        Self { slots: None }
+        Self { config: None }
+    }
+
+    /// See [`WorkerBuilder::name`].
+    pub fn name(self, name: impl Into<String>) -> Self {
+        let name = Some(name.into());
+        self.with(|config| config.name = name)
+    }
+
+    /// See [`WorkerBuilder::batch`].
+    pub fn batch(self, tasks: usize) -> Self {
+        self.with(|config| config.batch = tasks)
+    }
+
+    /// See [`WorkerBuilder::lease`].
+    pub fn lease(self, lease: Duration) -> Self {
+        self.with(|config| config.lease = lease)
+    }
+
+    /// See [`WorkerBuilder::poll_interval`].
+    pub fn poll_interval(self, interval: Duration) -> Self {
+        self.with(|config| config.poll_interval = interval)
+    }
+
+    /// See [`WorkerBuilder::grace`].
+    pub fn grace(self, grace: Duration) -> Self {
+        self.with(|config| config.grace = grace)
+    }
+
+    /// See [`WorkerBuilder::drain_wait`].
+    pub fn drain_wait(self, wait: Duration) -> Self {
+        self.with(|config| config.drain_wait = wait)
+    }
+
+    /// See [`WorkerBuilder::on_drift`].
+    pub fn on_drift(self, on_drift: OnDrift) -> Self {
+        self.with(|config| config.on_drift = on_drift)
+    }
+
+    /// See [`WorkerBuilder::on_options`].
+    pub fn on_options(self, on_options: OnOptions) -> Self {
+        self.with(|config| config.on_options = on_options)
+    }
+
+    /// A pool of no slots has no options.
+    fn with(mut self, set: impl FnOnce(&mut WorkerConfig)) -> Self {
+        if let Some(config) = &mut self.config {
+            set(config);
+        }
+        self
     }
 }
 
 impl WorkerSet {
     /// Begins a set on a database.
     pub fn builder(db: &Db) -> WorkerSetBuilder {
-        WorkerSetBuilder { db: db.clone(), workers: Vec::new() }
+        WorkerSetBuilder { db: db.clone(), workers: Vec::new(), name_prefix: None }
     }
 
     /// Starts one worker after the other. When one is refused, those that had started are shut down.
@@ -94,13 +146,21 @@ impl WorkerSetBuilder {
         self
     }
 
-    /// Adds one worker for each step of a flow with step queues. `pool` gives the slots of each step; a `match` over the
-    /// step enum makes a forgotten step a compile error.
+    /// What the names of the set's workers begin with, in place of the program's: `shop-42` gives `shop-42:shop__ship`. A worker
+    /// with a name of its own keeps it.
+    #[must_use]
+    pub fn name_prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.name_prefix = Some(prefix.into());
+        self
+    }
+
+    /// Adds one worker for each step of a flow with step queues. `pool` gives the slots and options of each step; a `match` over
+    /// the step enum makes a forgotten step a compile error.
     #[must_use]
     pub fn pools<Q: StepQueued>(mut self, queues: Q, pool: impl Fn(<Q::Flow as Flow>::Step) -> Pool) -> Self {
         for step in <<Q::Flow as Flow>::Step as StepEnum>::ALL {
-            if let Some(slots) = pool(*step).slots {
-                self.workers.push(Worker::builder(&self.db).step_of(&queues, *step).concurrency(slots));
+            if let Some(config) = pool(*step).config {
+                self.workers.push(Worker::builder(&self.db).step_of(&queues, *step).with_config(config));
             }
         }
         self
@@ -111,7 +171,9 @@ impl WorkerSetBuilder {
     /// # Errors
     /// [`BuildError`]; also when two different flows of the set have one slug.
     pub fn build(self) -> Result<WorkerSet, BuildError> {
-        let workers = self.workers.into_iter().map(WorkerBuilder::build).collect::<Result<Vec<_>, _>>()?;
+        let prefix = self.name_prefix.as_deref();
+        let named = self.workers.into_iter().map(|worker| worker.with_name_prefix(prefix));
+        let workers = named.map(WorkerBuilder::build).collect::<Result<Vec<_>, _>>()?;
         for (at, worker) in workers.iter().enumerate() {
             if workers[..at].iter().any(|earlier| earlier.is_other_flow_with_slug_of(worker)) {
                 return Err(BuildError::SameSlug(worker.slug().to_owned()));

@@ -171,7 +171,7 @@ async fn deleting_a_flow_leaves_nothing_of_it_and_all_of_the_others() {
     fill(&engine, &graph).await;
     assert_ne!(engine.words(ROWS).await, rows);
 
-    engine.run_sql("select flow.delete_flow('work')").await;
+    engine.run_sql("select flow.delete_flow('work', ends_runs => true)").await;
     assert_eq!(engine.words(ROWS).await, rows);
     let left = "select concat_ws(' ', (select string_agg(f.slug, ',') from flow.flow f), (select string_agg(q.name, ',') from flow.queue q),
                        (select count(distinct s.flow_id) from flow.step s), (select count(distinct c.flow_id) from flow.contract c),
@@ -182,7 +182,7 @@ async fn deleting_a_flow_leaves_nothing_of_it_and_all_of_the_others() {
     assert_eq!(worker.claim_one().await.attempt, 2);
 
     let unknown = sqlx::query("select flow.delete_flow('nobody')").execute(engine.pool()).await;
-    assert_eq!(refusal(unknown), "WF001: no flow \"nobody\" is deployed");
+    assert_eq!(refusal(unknown), "WF001: flow \"nobody\" is not deployed");
     engine.check().await;
 }
 
@@ -199,7 +199,7 @@ async fn deleting_a_flow_empties_a_shared_queue_of_its_messages_and_keeps_it() {
              select flow.start_run('mine', '1'), flow.start_run('theirs', '1')",
         )
         .await;
-    engine.run_sql("select flow.delete_flow('mine')").await;
+    engine.run_sql("select flow.delete_flow('mine', ends_runs => true)").await;
     let left = "select f.slug from pgmq.q_mine m join flow.run r on r.run_id = (m.message ->> 'run')::uuid join flow.flow f using (flow_id)";
     assert_eq!(engine.words(left).await, "theirs");
     assert_eq!(engine.value::<i64>("select count(*) from pgmq.q_mine").await, 1);
@@ -428,6 +428,6 @@ async fn a_flow_with_a_live_worker_is_deleted_by_force_only() {
     engine.deploy(&graph).await;
     engine.run_sql("update flow.worker set seen_at = now() - interval '31 s'").await;
     engine.worker(&graph).await;
-    engine.run_sql("update flow.worker set seen_at = now() - interval '31 s'; select flow.delete_flow('work')").await;
+    engine.run_sql("update flow.worker set seen_at = now() - interval '31 s'; select flow.delete_flow('work', ends_runs => true)").await;
     engine.check().await;
 }

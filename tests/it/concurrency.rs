@@ -357,7 +357,7 @@ async fn a_flow_deleted_under_load_leaves_nothing_behind() {
             while Instant::now() < until {
                 // The flow may be away.
                 let started = engine.try_start("busy", vec![0; dice.roll(5)]).await;
-                assert!(started.is_ok() || started.is_err_and(|error| error.to_string().contains("is deployed")));
+                assert!(started.is_ok() || started.is_err_and(|error| error.to_string().contains("is not deployed")));
             }
         });
     }
@@ -372,5 +372,37 @@ async fn a_flow_deleted_under_load_leaves_nothing_behind() {
         }
     });
     join_all(tasks).await;
+    assert_calm(&engine).await;
+}
+
+// R19
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_keyed_start_beside_a_prune_never_makes_a_run_without_its_key() {
+    // Runs of an empty map end at once, so that each may be pruned as soon as it is there.
+    let graph = Graph::new("keyed").map("m", "input", &[]);
+    let engine = engine_with(&graph).await;
+    let until = Instant::now() + storm_length() / 2;
+    let mut tasks = JoinSet::new();
+    for _ in 0..6 {
+        let engine = Arc::clone(&engine);
+        tasks.spawn(async move {
+            while Instant::now() < until {
+                engine.run_sql("select flow.start_run('keyed', '[]', key => 'k')").await;
+            }
+        });
+    }
+    for _ in 0..2 {
+        let engine = Arc::clone(&engine);
+        tasks.spawn(async move {
+            while Instant::now() < until {
+                engine.run_sql("select flow.prune(now() + interval '1 hour')").await;
+            }
+        });
+    }
+    join_all(tasks).await;
+    let without =
+        "select count(*) from flow.run r where not exists (select from flow.run_key k where k.run_id = r.run_id)";
+    assert_eq!(engine.value::<i64>(without).await, 0);
+    assert!(engine.value::<i64>("select count(*) from flow.run").await <= 1, "one key names one run");
     assert_calm(&engine).await;
 }

@@ -91,7 +91,7 @@ async fn a_queue_of_another_flow_is_not_adopted() {
     engine
         .run_sql(
             "delete from flow.queue;
-             insert into flow.flow (slug, queue_mode, step_count, shape, options, notes) values ('owner', 'plain', 0, '{}', '{}', '{}');
+             insert into flow.flow (slug, queue_mode, step_count, notes) values ('owner', 'plain', 0, '{}');
              insert into flow.queue (name, ownership, flow_id) select 'shop__ship', 'private', flow_id from flow.flow",
         )
         .await;
@@ -121,8 +121,8 @@ async fn a_task_keeps_its_queue_when_the_route_changes() {
     engine.deploy(&Graph::new("elsewhere").single("a", &[])).await;
     let run = engine.start("moved", json!([0, 1, 2, 3])).await;
     let cancelled = engine.start("moved", json!([0])).await;
-    engine.run_sql("update flow.step set queue_id = (select queue_id from flow.queue where name = 'elsewhere')").await;
     let worker = engine.worker(&graph).await;
+    engine.run_sql("update flow.step set queue_id = (select queue_id from flow.queue where name = 'elsewhere')").await;
     engine.cancel(cancelled).await;
     assert_eq!(engine.value::<i64>("select count(*) from pgmq.q_moved").await, 4);
     let claims = worker.claim(10).await;

@@ -309,3 +309,56 @@ async fn an_input_over_the_limit_is_refused_naming_size_and_limit() {
     assert!(text.contains("3002 bytes") && text.contains("2048"), "{text}");
     assert!(is_empty(&engine).await);
 }
+
+// R18
+#[tokio::test]
+async fn nothing_of_a_run_is_claimable_before_its_time_however_far_it_gets_at_once() {
+    let graph = Graph::new("later")
+        .map("empty", "input", &[])
+        .single("behind_empty", &["empty"])
+        .single("unmet", &[])
+        .with("run_if", json!([1]))
+        .single("behind_unmet", &[])
+        .with("after", json!(["unmet"]))
+        .map("map_behind", "behind_unmet", &[])
+        .single("root", &[])
+        .step_option("start_delay_ms", 60_000);
+    let engine = Engine::with(&graph).await;
+    let at = "now() + interval '1 hour'";
+    let start: &'static str = format!("select flow.start_run('later', '[]', start_at => {at})").leak();
+    engine.run_sql(start).await;
+    assert_eq!(
+        engine.words("select s.step || '=' || s.status from flow.steps s order by s.step_index").await,
+        "empty=completed behind_empty=started unmet=skipped behind_unmet=started map_behind=created root=started"
+    );
+    let early = "select count(*) from pgmq.q_later q where q.vt < now() + interval '59 min'";
+    assert_eq!(engine.value::<i64>(early).await, 0);
+    let delayed = "select count(*) from pgmq.q_later q where q.vt > now() + interval '60 min'";
+    assert_eq!((engine.messages().await, engine.value::<i64>(delayed).await), (3, 1), "the delay of a step is added");
+
+    // Cancelled before its time and retried, it still waits for it.
+    engine.run_sql("select flow.cancel_run(r.run_id) from flow.run r").await;
+    engine.run_sql("select flow.retry_run(r.run_id) from flow.run r").await;
+    assert_eq!((engine.messages().await, engine.value::<i64>(early).await), (3, 0));
+    assert_eq!(
+        engine.value::<i64>("select count(*) from flow.run r where r.due_at > now() + interval '59 min'").await,
+        2
+    );
+    engine.check().await;
+}
+
+// R19
+#[tokio::test]
+async fn a_run_that_a_start_just_found_by_its_key_is_not_pruned() {
+    let engine = Engine::with(&Graph::new("keyed").map("m", "input", &[])).await;
+    let keyed = "select flow.start_run('keyed', '[]', key => 'k')";
+    let first: Uuid = engine.value(keyed).await;
+    let mut starting = engine.pool().begin().await.unwrap();
+    let found: Uuid = sqlx::query_scalar(keyed).fetch_one(&mut *starting).await.unwrap();
+    assert_eq!(found, first);
+    let prune = "select flow.prune(now() + interval '1 hour')";
+    assert_eq!(engine.value::<i32>(prune).await, 0);
+    starting.commit().await.unwrap();
+    assert_eq!(engine.value::<i32>(prune).await, 1);
+    assert_ne!(engine.value::<Uuid>(keyed).await, first);
+}

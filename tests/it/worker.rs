@@ -213,7 +213,7 @@ async fn a_panic_is_a_failed_attempt_and_the_others_go_on() {
     let well = client.start::<Doer>(&vec![Deed::Sleep(50), Deed::FailTwice]).await.unwrap();
     let ill = client.start::<Doer>(&vec![Deed::Panic]).await.unwrap();
     let error = ill.wait().await.err().unwrap().to_string();
-    assert!(error.contains("panicked: as told"), "{error}");
+    assert!(error.contains("panicked at tests/it/worker.rs:") && error.ends_with(": as told"), "{error}");
     assert_eq!(well.wait().await.unwrap().act, [1, 3]);
     let causes =
         "select array_agg(e.cause::text order by e.attempt) from flow.attempt_error e where e.error like '%panicked%'";
@@ -454,9 +454,10 @@ async fn outputs_too_large_together_fail_their_run_and_no_other() {
     let large = client.start::<Greedy>(&vec![15_500_000; 18]).await.unwrap();
     let small = client.start::<Greedy>(&vec![1; 50]).await.unwrap();
     let error = large.wait().await.err().unwrap().to_string();
-    assert!(error.contains("the output could not be recorded") && error.contains("exceeds the maximum"), "{error}");
+    assert!(error.contains("outputs of map \"grow\" have 279000072 bytes together"), "{error}");
+    assert!(error.contains("more than the limit of 134217728") && error.contains("max_aggregate_bytes"), "{error}");
     assert_eq!(small.wait().await.unwrap().grow.len(), 50);
-    assert_eq!(number(&test, "select count(*) from flow.attempt_error").await, 1);
+    assert_eq!(number(&test, "select count(*) from flow.attempt_error").await, 0, "no task is blamed");
     worker.shutdown().await.unwrap();
 }
 
@@ -733,4 +734,67 @@ async fn an_address_without_a_server_is_named() {
     let Err(error) = Worker::builder(&db).flow(Slow).build().unwrap().start().await else { panic!("it started") };
     let text = error.to_string();
     assert!(text.contains("127.0.0.1:1/none") && !text.contains("secret"), "{text}");
+}
+
+/// The server processes behind the connections of this crate's own, each with a name that no other has.
+async fn own_processes(test: &TestDb) -> Vec<(String, i32)> {
+    sqlx::query_as(
+        "select a.application_name, a.pid from pg_stat_activity a
+         where a.datname = current_database() and a.application_name ~ '^flow [0-9a-f]{32}$' order by 1",
+    )
+    .fetch_all(test.pool())
+    .await
+    .unwrap()
+}
+
+// W14
+#[tokio::test]
+async fn an_answer_of_the_servers_costs_no_connection() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap();
+    let worker = Worker::builder(&db).flow(Doer::default()).lease(Duration::from_secs(1)).build().unwrap();
+    let worker = worker.start().await.unwrap();
+    let run = Client::new(&db).start::<Doer>(&vec![Deed::Sleep(300)]).await.unwrap();
+    let claimed = "select count(*) from flow.task t where t.status = 'started'";
+    eventually("the task is claimed", async || number(&test, claimed).await == 1).await;
+    eventually("both connections are there", async || own_processes(&test).await.len() == 2).await;
+    let before = own_processes(&test).await;
+    // The exchange that settles the task waits for this lock, and is cancelled twice.
+    let mut holder = test.pool().begin().await.unwrap();
+    sqlx::query("select from flow.run for update").execute(&mut *holder).await.unwrap();
+    let waiting =
+        "select count(*) from pg_stat_activity a where a.wait_event_type = 'Lock' and a.query like '%flow.exchange%'";
+    for _ in 0..2 {
+        eventually("the exchange waits", async || number(&test, waiting).await == 1).await;
+        sqlx::query("select pg_cancel_backend(a.pid) from pg_stat_activity a where a.query like '%flow.exchange%' and a.wait_event_type = 'Lock'")
+            .execute(test.pool())
+            .await
+            .unwrap();
+        eventually("it was cancelled", async || number(&test, waiting).await == 0).await;
+    }
+    holder.rollback().await.unwrap();
+    assert_eq!(run.wait().await.unwrap().act, [1]);
+    assert_eq!(own_processes(&test).await, before, "a connection was made anew");
+    worker.shutdown().await.unwrap();
+}
+
+// W14
+#[tokio::test]
+async fn of_a_lost_connection_only_the_process_with_its_name_is_ended() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap();
+    let worker = Worker::builder(&db).flow(Doer::default()).build().unwrap().start().await.unwrap();
+    eventually("both connections are there", async || own_processes(&test).await.len() == 2).await;
+    let names: std::collections::BTreeSet<_> = own_processes(&test).await.into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names.len(), 2);
+    // Somebody else's, which a pooler might have given the process of a lost connection.
+    let mut innocent = test.pool().acquire().await.unwrap();
+    let own = "select pg_backend_pid()";
+    let before: i32 = sqlx::query_scalar(own).fetch_one(&mut *innocent).await.unwrap();
+    for (_, process) in own_processes(&test).await {
+        sqlx::query("select pg_terminate_backend($1)").bind(process).execute(test.pool()).await.unwrap();
+    }
+    Client::new(&db).start::<Doer>(&vec![Deed::Sleep(1)]).await.unwrap().wait().await.unwrap();
+    assert_eq!(sqlx::query_scalar::<_, i32>(own).fetch_one(&mut *innocent).await.unwrap(), before);
+    worker.shutdown().await.unwrap();
 }

@@ -7,6 +7,7 @@ mod eventually;
 mod graph;
 mod log;
 mod plans;
+mod pooler;
 mod process;
 
 pub use by_hand::complete_each;
@@ -16,4 +17,5 @@ pub use eventually::eventually;
 pub use graph::Graph;
 pub use log::Log;
 pub use plans::{PlanWatch, Plans};
+pub use pooler::{Pooler, Server};
 pub use process::Process;

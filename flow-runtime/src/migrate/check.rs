@@ -39,8 +39,13 @@ pub(crate) async fn check_schema(connection: &mut PgConnection) -> Result<(), Mi
             return Ok(());
         }
     }
-    let found: BTreeSet<String> =
-        sqlx::query_scalar(LIST_OBJECTS).fetch_all(connection).await.map_err(DbError::from)?.into_iter().collect();
+    let found: BTreeSet<String> = sqlx::query_scalar(LIST_OBJECTS)
+        .persistent(false)
+        .fetch_all(connection)
+        .await
+        .map_err(DbError::from)?
+        .into_iter()
+        .collect();
     let missing = missing_from(&found);
     let is_begun = found.iter().any(|object| object.contains(" flow."));
     if !missing.is_empty() && is_begun {
@@ -57,6 +62,7 @@ async fn read_stored(connection: &mut PgConnection) -> Result<Stored, DbError> {
                 (select (s.value)::integer from flow.setting s where s.name = 'oldest_interface') as oldest,
                 (select (s.value)::integer from flow.setting s where s.name = 'interface') as newest",
     )
+    .persistent(false)
     .fetch_one(connection)
     .await?)
 }

@@ -1,9 +1,10 @@
 //! Starting, reading and cancelling runs.
 
 use chrono::{DateTime, Utc};
-use sqlx::{PgExecutor, PgPool};
+use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
+use super::call::{Call, first_row, only_value};
 use crate::error::{DbError, StartError};
 
 /// Runs to start, one entry a run in each list; the optional lists may be empty.
@@ -52,45 +53,51 @@ pub(crate) struct RunProgress {
     pub(crate) tasks_known: i64,
 }
 
-pub(crate) async fn start_runs(executor: impl PgExecutor<'_>, new: &NewRuns) -> Result<Vec<Uuid>, StartError> {
-    Ok(sqlx::query_scalar("select flow.start_runs($1, $2, $3, $4, $5)")
-        .bind(&new.slug)
-        .bind(&new.inputs)
-        .bind(&new.run_ids)
-        .bind(&new.keys)
-        .bind(&new.start_at)
-        .fetch_one(executor)
-        .await?)
+impl NewRuns {
+    fn call(&self) -> Call {
+        Call::new("select flow.start_runs")
+            .arg(&self.slug)
+            .arg(&self.inputs)
+            .arg(&self.run_ids)
+            .arg(&self.keys)
+            .arg(&self.start_at)
+    }
+}
+
+/// The runs' ids, in the order of the inputs.
+pub(crate) async fn start_runs(pool: &PgPool, new: &NewRuns) -> Result<Vec<Uuid>, StartError> {
+    Ok(only_value(new.call().rows(pool).await?)?)
+}
+
+/// The same in the transaction that the caller has begun on `connection`.
+pub(crate) async fn start_runs_in(connection: &mut PgConnection, new: &NewRuns) -> Result<Vec<Uuid>, StartError> {
+    Ok(only_value(new.call().rows_in_transaction(connection).await?)?)
 }
 
 pub(crate) async fn get_run(pool: &PgPool, run: Uuid) -> Result<Option<RunRow>, DbError> {
-    Ok(sqlx::query_as("select flow, status, error_step, error, output from flow.get_run($1)")
-        .bind(run)
-        .fetch_optional(pool)
-        .await?)
+    let call = Call::new("select flow, status, error_step, error, output from flow.get_run").arg(&run);
+    first_row(call.rows(pool).await?)
 }
 
 pub(crate) async fn get_step(pool: &PgPool, run: Uuid, step: &str) -> Result<Option<StepRow>, DbError> {
-    Ok(sqlx::query_as("select flow, status, error, output from flow.get_step($1, $2)")
-        .bind(run)
-        .bind(step)
-        .fetch_optional(pool)
-        .await?)
+    let call = Call::new("select flow, status, error, output from flow.get_step").arg(&run).arg(step);
+    first_row(call.rows(pool).await?)
 }
 
 pub(crate) async fn run_progress(pool: &PgPool, run: Uuid) -> Result<Option<RunProgress>, DbError> {
-    Ok(sqlx::query_as("select * from flow.run_progress($1)").bind(run).fetch_optional(pool).await?)
+    let call =
+        Call::new("select status, steps_done, steps_total, tasks_done, tasks_known from flow.run_progress").arg(&run);
+    first_row(call.rows(pool).await?)
 }
 
 pub(crate) async fn ended_runs(pool: &PgPool, runs: &[Uuid]) -> Result<Vec<Uuid>, sqlx::Error> {
-    sqlx::query_scalar("select flow.ended_runs($1)").bind(runs).fetch_one(pool).await
+    only_value(Call::new("select flow.ended_runs").arg(runs).rows(pool).await?)
 }
 
 /// The run's status afterwards; `None` when there is no such run.
 pub(crate) async fn cancel_run(pool: &PgPool, run: Uuid) -> Result<Option<String>, DbError> {
-    let cancelled = sqlx::query_scalar("select flow.cancel_run($1)::text").bind(run).fetch_one(pool).await;
-    match cancelled {
+    match Call::new("select flow.cancel_run").arg(&run).as_text().rows(pool).await {
         Err(error) if crate::error::sqlstate(&error).as_deref() == Some("WF002") => Ok(None),
-        other => Ok(Some(other?)),
+        rows => Ok(Some(only_value(rows?)?)),
     }
 }

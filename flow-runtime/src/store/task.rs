@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
+use super::outcome::Outcome;
 use crate::error::DbError;
 
 /// One attempt of one task: what a worker holds, and what a settlement names beside the worker.
@@ -28,61 +29,6 @@ pub(crate) struct Claimed {
     pub(crate) input: Option<Arc<str>>,
     /// Outputs of completed steps of its run, by step index.
     pub(crate) deps: Vec<(usize, Arc<str>)>,
-}
-
-/// How an attempt ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    /// With this output, as JSON text.
-    Complete(String),
-    /// With an error that is retried while attempts are left, after this delay or else the step's own.
-    Error(String, Option<Duration>),
-    /// With an error that no further attempt could mend.
-    Permanent(String),
-    /// The handler passed its timeout.
-    Timeout(String),
-    /// The handler panicked with this text.
-    Panic(String),
-    /// It was claimed as exhausted.
-    LeaseExpired,
-}
-
-impl Outcome {
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Complete(_) => "complete",
-            Self::Error(..) => "error",
-            Self::Permanent(_) => "permanent",
-            Self::Timeout(_) => "timeout",
-            Self::Panic(_) => "panic",
-            Self::LeaseExpired => "lease_expired",
-        }
-    }
-
-    /// The output of a completed attempt.
-    pub(crate) fn output(&self) -> Option<&str> {
-        match self {
-            Self::Complete(output) => Some(output),
-            _ => None,
-        }
-    }
-
-    fn error(&self) -> Option<String> {
-        match self {
-            Self::Complete(_) => None,
-            Self::Error(text, _) | Self::Permanent(text) | Self::Timeout(text) | Self::Panic(text) => {
-                Some(text.replace('\0', "\u{fffd}"))
-            }
-            Self::LeaseExpired => Some("the lease ended before the attempt was settled, and no attempt is left".into()),
-        }
-    }
-
-    fn delay_ms(&self) -> Option<i64> {
-        match self {
-            Self::Error(_, Some(delay)) => Some(i64::try_from(delay.as_millis()).unwrap_or(i64::MAX)),
-            _ => None,
-        }
-    }
 }
 
 /// One attempt and how it ended.
@@ -112,6 +58,8 @@ pub(crate) struct Exchange<'a> {
     pub(crate) settlements: &'a [Settlement],
     /// After a lost reply: what the worker holds, so that it is handed what that reply named.
     pub(crate) resume_with: Option<Vec<TaskId>>,
+    /// Claim one task, and fail its run when its values cannot be sent.
+    pub(crate) is_careful: bool,
 }
 
 /// What comes back from one exchange.
@@ -127,6 +75,32 @@ pub(crate) struct Exchanged {
     /// One a settlement, in their order.
     pub(crate) verdicts: Vec<Verdict>,
     pub(crate) claimed: Vec<Claimed>,
+    /// How many bytes of values came with the claimed tasks.
+    pub(crate) bytes: usize,
+    /// What became of accepted failures, by their place among the settlements.
+    pub(crate) fates: Vec<(usize, Fate)>,
+    /// The runs that failed with this exchange.
+    pub(crate) failed_runs: Vec<FailedRun>,
+}
+
+/// What became of a failed attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Fate {
+    /// The wait before the next attempt; `None` when there is none.
+    pub(crate) retry_after: Option<Duration>,
+    /// Without a next attempt: `fail`, `skip` or `skip_cascade`.
+    pub(crate) mode: String,
+    /// How many attempts the step allows.
+    pub(crate) max_attempts: i32,
+}
+
+/// A run that failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FailedRun {
+    pub(crate) run_id: Uuid,
+    /// The step that is to blame, if any.
+    pub(crate) step: Option<i32>,
+    pub(crate) error: String,
 }
 
 #[derive(sqlx::FromRow)]
@@ -146,6 +120,13 @@ struct ExchangeRow {
     p_value_runs: Option<Vec<Uuid>>,
     p_value_steps: Option<Vec<i32>>,
     p_values: Option<Vec<String>>,
+    p_places: Option<Vec<i64>>,
+    p_fates: Option<Vec<String>>,
+    p_waits_ms: Option<Vec<Option<i64>>>,
+    p_max_attempts: Option<Vec<i32>>,
+    p_failed_runs: Option<Vec<Uuid>>,
+    p_failed_steps: Option<Vec<Option<i32>>>,
+    p_failed_errors: Option<Vec<Option<String>>>,
 }
 
 /// The columns of a list of tasks, as the functions take them.
@@ -175,7 +156,7 @@ pub(crate) async fn exchange(connection: &mut PgConnection, sent: &Exchange<'_>)
     let outcomes = || sent.settlements.iter().map(|settlement| &settlement.outcome);
     let held = Columns::of(sent.resume_with.iter().flatten().copied());
     let row: ExchangeRow = sqlx::query_as(
-        "select * from flow.exchange($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
+        "select * from flow.exchange($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
     )
     .bind(sent.worker_id)
     .bind(i32::try_from(sent.limit).unwrap_or(i32::MAX))
@@ -193,6 +174,7 @@ pub(crate) async fn exchange(connection: &mut PgConnection, sent: &Exchange<'_>)
     .bind(held.steps)
     .bind(held.tasks)
     .bind(held.attempts)
+    .bind(sent.is_careful)
     .fetch_one(connection)
     .await?;
     Ok(row.into())
@@ -200,8 +182,15 @@ pub(crate) async fn exchange(connection: &mut PgConnection, sent: &Exchange<'_>)
 
 impl From<ExchangeRow> for Exchanged {
     fn from(mut row: ExchangeRow) -> Self {
+        let sizes = row.p_values.iter().flatten().map(String::len);
+        let items = row.p_items.iter().flatten().flatten().map(String::len);
+        let bytes = sizes.chain(items).sum();
         let claimed = claimed(&mut row);
+        let (fates, failed_runs) = (fates(&mut row), failed_runs(&mut row));
         Self {
+            bytes,
+            fates,
+            failed_runs,
             state: row.p_state,
             reason: row.p_reason.unwrap_or_default(),
             has_more: row.p_more.unwrap_or(false),
@@ -218,6 +207,49 @@ fn verdict(name: &str) -> Verdict {
         "already_settled" => Verdict::AlreadySettled,
         _ => Verdict::Lost,
     }
+}
+
+fn fates(row: &mut ExchangeRow) -> Vec<(usize, Fate)> {
+    let places = row.p_places.take().unwrap_or_default().into_iter();
+    let waits = row.p_waits_ms.take().unwrap_or_default();
+    let fates = row.p_fates.take().unwrap_or_default().into_iter().zip(waits);
+    let limits = row.p_max_attempts.take().unwrap_or_default();
+    places
+        .zip(fates.zip(limits))
+        // Places are counted from 1.
+        .filter_map(|(place, ((mode, wait), max_attempts))| {
+            let retry_after = wait.map(|wait| Duration::from_millis(wait.unsigned_abs()));
+            Some((usize::try_from(place - 1).ok()?, Fate { retry_after, mode, max_attempts }))
+        })
+        .collect()
+}
+
+fn failed_runs(row: &mut ExchangeRow) -> Vec<FailedRun> {
+    let runs = row.p_failed_runs.take().unwrap_or_default().into_iter();
+    let steps = row.p_failed_steps.take().unwrap_or_default();
+    let errors = row.p_failed_errors.take().unwrap_or_default();
+    runs.zip(steps.into_iter().zip(errors))
+        .map(|(run_id, (step, error))| FailedRun { run_id, step, error: error.unwrap_or_default() })
+        .collect()
+}
+
+/// Fails the run of an attempt whose result cannot be recorded.
+pub(crate) async fn give_up_attempt(
+    connection: &mut PgConnection,
+    worker_id: i64,
+    settlement: &Settlement,
+) -> Result<Verdict, DbError> {
+    let id = settlement.id;
+    let name: String = sqlx::query_scalar("select flow.give_up_attempt($1, $2, $3, $4, $5, $6)")
+        .bind(worker_id)
+        .bind(id.run_id)
+        .bind(id.step)
+        .bind(id.task)
+        .bind(id.attempt)
+        .bind(settlement.outcome.error())
+        .fetch_one(connection)
+        .await?;
+    Ok(verdict(&name))
 }
 
 /// Puts the columns of the reply together; each shared value is one allocation, whoever needs it.

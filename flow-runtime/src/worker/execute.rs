@@ -1,7 +1,6 @@
 //! One attempt: the handler's call under its timeout, with panics caught.
 
 use std::{
-    any::Any,
     future::{Future, poll_fn},
     panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
@@ -17,6 +16,7 @@ use tracing::Instrument;
 
 use super::{
     held::{Beginning, HeldTask, Slot},
+    panic,
     start::Shared,
 };
 use crate::{
@@ -26,6 +26,9 @@ use crate::{
     handlers::{StepCall, StepResult},
     store::{Claimed, Outcome, Settlement},
 };
+
+/// The largest output that is sent to the database: the largest value of its setting `max_value_bytes`.
+const LARGEST_OUTPUT: usize = 100 << 20;
 
 /// Lets one claimed task's handler run; its outcome arrives in the worker's channel of results.
 pub(super) fn spawn(shared: &Arc<Shared>, claimed: Claimed, claimed_at: DateTime<Utc>) {
@@ -90,7 +93,7 @@ async fn attempt(
 ) -> Outcome {
     let call = match catch_unwind(AssertUnwindSafe(|| shared.flow.handlers.call(step, args, ctx))) {
         Ok(call) => call,
-        Err(panic) => return Outcome::Panic(panic_text(&*panic)),
+        Err(panic) => return Outcome::Panic(panic::text(&*panic)),
     };
     let ended = match call {
         StepCall::Async(handler) => {
@@ -100,7 +103,7 @@ async fn attempt(
         StepCall::Blocking(handler) => {
             // The slot comes back with the result, so that nobody sees it free before the result is on its way.
             let run = move || {
-                let ended = catch_unwind(AssertUnwindSafe(handler)).map_err(|panic| panic_text(&*panic));
+                let ended = catch_unwind(AssertUnwindSafe(handler)).map_err(|panic| panic::text(&*panic));
                 (ended, slot)
             };
             let mut handler = tokio::task::spawn_blocking(run);
@@ -128,6 +131,11 @@ async fn attempt(
 
 fn outcome(result: StepResult) -> Outcome {
     match result {
+        Ok(output) if output.len() > LARGEST_OUTPUT => Outcome::Permanent(format!(
+            "the output has {} bytes, more than the {LARGEST_OUTPUT} that max_value_bytes can be set to; store it elsewhere and \
+             return a reference",
+            output.len()
+        )),
         Ok(output) => Outcome::Complete(output),
         Err(error) => failure(&error),
     }
@@ -137,6 +145,7 @@ fn failure(error: &StepError) -> Outcome {
     let text = error.message().to_owned();
     match error.action() {
         FailureAction::RetryAfter(delay) => Outcome::Error(text, Some(delay)),
+        FailureAction::Permanent if error.is_undecodable() => Outcome::Undecodable(text),
         FailureAction::Permanent => Outcome::Permanent(text),
         FailureAction::Retry => Outcome::Error(text, None),
     }
@@ -147,13 +156,7 @@ async fn caught(mut handler: Pin<Box<dyn Future<Output = StepResult> + Send>>) -
     poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| handler.as_mut().poll(cx))) {
         Ok(Poll::Pending) => Poll::Pending,
         Ok(Poll::Ready(result)) => Poll::Ready(Ok(result)),
-        Err(panic) => Poll::Ready(Err(panic_text(&*panic))),
+        Err(panic) => Poll::Ready(Err(panic::text(&*panic))),
     })
     .await
-}
-
-fn panic_text(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-    format!("the handler panicked: {}", text.as_deref().unwrap_or("no text"))
 }

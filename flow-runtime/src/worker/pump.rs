@@ -3,18 +3,15 @@
 use std::{sync::Arc, time::Duration};
 
 use chrono::Utc;
-use sqlx::PgConnection;
 use tokio::{sync::mpsc, time::Instant};
 
-use super::{
-    execute,
-    start::{Link, Shared},
-};
+use super::{bounds::Bounds, execute, log, start::Shared};
 use crate::{
     backoff::Backoff,
+    database::{Link, connection_lost, in_time},
     error::{DbError, WorkerError},
     fault,
-    store::{self, Exchange, Exchanged, Outcome, Settlement, Verdict},
+    store::{self, Exchange, Exchanged, FailedRun, Fate, Outcome, Settlement, Verdict},
 };
 
 /// How long an exchange may take before its connection counts as lost.
@@ -24,11 +21,8 @@ const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Source: docs/decisions/0005 (batch size against delay, measured).
 const LINGER: Duration = Duration::from_millis(1);
 
-/// The most bytes of outputs that one exchange settles.
+/// The most bytes of outputs and error texts that one exchange settles.
 const SETTLE_BYTES: usize = 64 << 20;
-
-/// The most results that one exchange settles.
-const SETTLE_COUNT: usize = 1_000;
 
 /// The main loop of one worker.
 pub(super) struct Pump {
@@ -49,12 +43,7 @@ pub(super) struct Pump {
 }
 
 impl Pump {
-    pub(super) fn new(
-        shared: Arc<Shared>,
-        connection: PgConnection,
-        results: mpsc::UnboundedReceiver<Settlement>,
-    ) -> Self {
-        let link = Link::new(shared.db.clone(), Some(connection));
+    pub(super) fn new(shared: Arc<Shared>, link: Link, results: mpsc::UnboundedReceiver<Settlement>) -> Self {
         Self {
             shared,
             link,
@@ -132,49 +121,90 @@ impl Pump {
     /// One round trip. An error that may pass is waited out; the next exchange then asks for what this one may have
     /// claimed.
     pub(super) async fn exchange(&mut self, limit: usize) {
+        if let Some(Settlement { outcome: Outcome::GiveUp(_), .. }) = self.unsettled.first() {
+            return self.give_up().await;
+        }
         let count = settled_at_once(&self.unsettled).min(self.bounds.settle_at_most);
-        let limit = if count > 0 && self.bounds.settles_apart { 0 } else { limit.min(self.bounds.claim_at_most) };
+        let limit = if count > 0 && self.bounds.settles_apart { 0 } else { limit.min(self.bounds.claim_limit()) };
         let resume_with = self.must_resume.then(|| self.shared.held.ids());
         match self.call(limit, count, resume_with).await {
             Ok(reply) => {
                 self.backoff.reset();
                 self.bounds.widen();
                 self.must_resume = false;
-                self.settled(count, &reply.verdicts);
+                self.settled(count, &reply.verdicts, &reply.fates);
+                reply.failed_runs.iter().for_each(|run| log::run_failed(&self.shared, run));
                 self.take(limit, reply);
             }
-            Err(error) if error.is_transient() => {
-                self.link.lose();
-                self.must_resume = true;
-                let pause = self.backoff.next_pause();
-                tracing::warn!(error = %error, cause = cause(&error), ?pause, "exchange failed; trying again");
-                tokio::select! {
-                    () = tokio::time::sleep(pause) => {}
-                    // A worker that drains still settles, at the same pace.
-                    () = self.shared.stop.cancelled(), if !self.shared.stop.is_cancelled() => {}
-                }
-            }
+            Err(error) if error.is_transient() => self.wait_out(&error).await,
             Err(error) => self.narrow(count, limit, error),
         }
     }
 
-    /// The database refuses this exchange, and would refuse it again: finds the one settlement or claim that it cannot do.
-    /// An output that it cannot record fails its attempt, and nobody else's.
+    /// Waits before the next try, and has a connection that may be broken made again.
+    async fn wait_out(&mut self, error: &DbError) {
+        // After an answer of the server's nothing has happened, and nothing is to be asked for again.
+        self.must_resume |= error.breaks_connection();
+        self.link.lose_after(error);
+        let pause = self.backoff.next_pause();
+        tracing::warn!(error = %error, cause = error.cause(), ?pause, "exchange failed; trying again");
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            // A worker that drains still settles, at the same pace.
+            () = self.shared.stop.cancelled(), if !self.shared.stop.is_cancelled() => {}
+        }
+    }
+
+    /// The database refuses this exchange, and would refuse it again: finds the one settlement or claim that it cannot do. What it
+    /// cannot record or hand over ends that attempt or that run, and nobody else's.
     fn narrow(&mut self, count: usize, limit: usize, error: DbError) {
-        tracing::warn!(error = %error, cause = cause(&error), count, limit, "exchange refused; trying with less");
+        tracing::warn!(error = %error, cause = error.cause(), count, limit, "exchange refused; trying with less");
         match (count, limit) {
-            (0, 0 | 1) if self.bounds.is_least => self.fail(error.into()),
+            (0, 0 | 1) if self.bounds.is_careful => self.fail(error.into()),
+            (0, 0 | 1) if self.bounds.is_least || error.is_about_data() => self.bounds.is_careful = true,
             // Its flow or queue may have gone while it ran; then the next one says so.
             (0, 0 | 1) => self.bounds.is_least = true,
-            (0, _) => self.bounds.claim_at_most = limit / 2,
+            (0, _) => self.bounds.claim_at_most = 1,
             (_, 1..) => self.bounds.settles_apart = true,
-            (1, 0) => match &mut self.unsettled[0].outcome {
-                outcome @ Outcome::Complete(_) => {
-                    *outcome = Outcome::Permanent(format!("the output could not be recorded: {}", cause(&error)));
-                }
-                _ => self.fail(error.into()),
-            },
+            (1, 0) => {
+                let refused = &mut self.unsettled[0].outcome;
+                let instead = match &*refused {
+                    Outcome::Complete(output) => Outcome::Permanent(format!(
+                        "the output of {} bytes could not be recorded: {}",
+                        output.len(),
+                        error.cause()
+                    )),
+                    failed => Outcome::GiveUp(format!(
+                        "the failure of an attempt could not be recorded: {}; the attempt said: {}",
+                        error.cause(),
+                        failed.error().unwrap_or_default()
+                    )),
+                };
+                *refused = instead;
+            }
             (_, 0) => self.bounds.settle_at_most = count / 2,
+        }
+    }
+
+    /// Fails the run of a result that the database refuses whatever it is.
+    async fn give_up(&mut self) {
+        let given_up = match self.link.get().await {
+            Ok(connection) => {
+                let call = store::give_up_attempt(connection, self.shared.worker_id, &self.unsettled[0]);
+                in_time(EXCHANGE_TIMEOUT, call).await
+            }
+            Err(error) => Err(error),
+        };
+        match given_up {
+            Ok(verdict) => {
+                self.backoff.reset();
+                let Settlement { id, outcome } = &self.unsettled[0];
+                let error = outcome.error().unwrap_or_default();
+                log::run_failed(&self.shared, &FailedRun { run_id: id.run_id, step: Some(id.step), error });
+                self.settled(1, &[verdict], &[]);
+            }
+            Err(error) if error.is_transient() => self.wait_out(&error).await,
+            Err(error) => self.fail(error.into()),
         }
     }
 
@@ -190,25 +220,26 @@ impl Pump {
             lease: self.shared.config.lease,
             settlements: &self.unsettled[..count],
             resume_with,
+            is_careful: self.bounds.is_careful,
         };
         let connection = self.link.get().await?;
-        match tokio::time::timeout(EXCHANGE_TIMEOUT, store::exchange(connection, &sent)).await {
-            Ok(Ok(_)) if fault::is_cut("committed") => Err(connection_lost()),
-            Ok(exchanged) => exchanged,
-            Err(_) => Err(connection_lost()),
+        match in_time(EXCHANGE_TIMEOUT, store::exchange(connection, &sent)).await {
+            Ok(_) if fault::is_cut("committed") => Err(connection_lost()),
+            exchanged => exchanged,
         }
     }
 
     /// Forgets the tasks whose settlements were answered.
-    fn settled(&mut self, count: usize, verdicts: &[Verdict]) {
+    fn settled(&mut self, count: usize, verdicts: &[Verdict], fates: &[(usize, Fate)]) {
+        for (place, fate) in fates {
+            if let Some(settlement) = self.unsettled.get(*place) {
+                log::attempt_failed(&self.shared, settlement, fate);
+            }
+        }
         for (settlement, verdict) in self.unsettled.drain(..count).zip(verdicts) {
             self.shared.held.remove(settlement.id);
             if *verdict == Verdict::Lost {
-                let id = settlement.id;
-                tracing::warn!(
-                    run = %id.run_id, step = id.step, task = id.task, attempt = id.attempt,
-                    "the attempt had lost its lease or its run had ended, so its result was dropped"
-                );
+                log::result_dropped(&self.shared, settlement.id);
             }
         }
     }
@@ -219,6 +250,7 @@ impl Pump {
             self.may_have_work = reply.has_more;
             self.poll_at = Instant::now() + self.shared.config.poll_interval;
         }
+        self.bounds.learn(reply.bytes, reply.claimed.len());
         let claimed_at = reply.claimed_at.unwrap_or_else(Utc::now);
         if !reply.claimed.is_empty() && fault::is_cut("claimed") {
             self.must_resume = true;
@@ -254,46 +286,12 @@ impl Pump {
     }
 }
 
-/// How much one exchange may do, while the database refuses more.
-struct Bounds {
-    settle_at_most: usize,
-    claim_at_most: usize,
-    /// Settle and claim in exchanges of their own.
-    settles_apart: bool,
-    /// The least that can be asked for was refused once.
-    is_least: bool,
-}
-
-impl Default for Bounds {
-    fn default() -> Self {
-        Self { settle_at_most: SETTLE_COUNT, claim_at_most: usize::MAX, settles_apart: false, is_least: false }
-    }
-}
-
-impl Bounds {
-    /// An exchange went well: the next may do twice as much.
-    fn widen(&mut self) {
-        self.settle_at_most = self.settle_at_most.saturating_mul(2).min(SETTLE_COUNT);
-        self.claim_at_most = self.claim_at_most.saturating_mul(2);
-        self.settles_apart &= self.settle_at_most < SETTLE_COUNT;
-        self.is_least = false;
-    }
-}
-
-/// How many of the results one exchange settles: all, unless their outputs are very large together.
+/// How many of the results one exchange settles: all, unless they are very large together.
 fn settled_at_once(unsettled: &[Settlement]) -> usize {
     let mut bytes = 0;
     let fits = unsettled.iter().take_while(|settlement| {
-        bytes += settlement.outcome.output().map_or(0, str::len);
+        bytes += settlement.outcome.bytes();
         bytes <= SETTLE_BYTES
     });
     fits.count().max(unsettled.len().min(1))
-}
-
-fn cause(error: &DbError) -> String {
-    std::error::Error::source(error).map(ToString::to_string).unwrap_or_default()
-}
-
-pub(super) fn connection_lost() -> DbError {
-    DbError::Other(std::io::Error::from(std::io::ErrorKind::TimedOut).into())
 }

@@ -8,15 +8,21 @@ use std::{
 use flow_core::definition::QueueMode;
 use tokio_util::sync::CancellationToken;
 
-use super::start::{Link, Shared};
-use crate::{backoff::Backoff, fault, notify::Subscription, store};
+use super::{log, start::Shared};
+use crate::{
+    backoff::Backoff,
+    database::{Link, in_time},
+    fault,
+    notify::Subscription,
+    store,
+};
 
 /// How long a renewal may take before its connection counts as lost.
 const RENEW_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Renews until `all_settled`, every third of a lease and whenever the database calls this worker.
 pub(super) async fn renew_until(shared: Arc<Shared>, own: Subscription, all_settled: CancellationToken) {
-    let mut link = Link::new(shared.db.clone(), None);
+    let mut link = Link::new(shared.db.clone());
     let mut backoff = Backoff::default();
     let mut pause = shared.config.renew_interval();
     loop {
@@ -32,19 +38,17 @@ pub(super) async fn renew_until(shared: Arc<Shared>, own: Subscription, all_sett
         let renewed = match link.get().await {
             Ok(connection) => {
                 let renewal = store::renew_leases(connection, shared.worker_id, shared.config.lease, &held);
-                tokio::time::timeout(RENEW_TIMEOUT, renewal).await.ok()
+                in_time(RENEW_TIMEOUT, renewal).await
             }
-            Err(error) => Some(Err(error)),
+            Err(error) => Err(error),
         };
         match renewed {
-            Some(Ok(renewed)) => {
+            Ok(renewed) => {
                 backoff.reset();
                 pause = shared.config.renew_interval();
-                for (id, reason) in renewed.lost {
-                    if shared.held.cancel(id) {
-                        tracing::info!(run = %id.run_id, step = id.step, task = id.task, reason, "lease lost");
-                    }
-                }
+                let mut lost = renewed.lost;
+                lost.retain(|(id, _)| shared.held.cancel(*id));
+                log::leases_lost(&shared, &lost);
                 if matches!(renewed.state.as_str(), "draining" | "worker_gone" | "upgrade_needed") {
                     // The main loop's next exchange learns the same, and why.
                     tracing::debug!(state = renewed.state, reason = renewed.reason, "the worker is to stop");
@@ -52,11 +56,10 @@ pub(super) async fn renew_until(shared: Arc<Shared>, own: Subscription, all_sett
                 }
                 look_out(&shared, &mut link).await;
             }
-            failed => {
-                link.lose();
+            Err(error) => {
+                link.lose_after(&error);
                 pause = backoff.next_pause().min(shared.config.renew_interval());
-                let error = failed.and_then(Result::err).map(|error| error.to_string());
-                tracing::warn!(error = error.as_deref().unwrap_or("no answer"), ?pause, "renewal failed; trying again");
+                tracing::warn!(error = %error, cause = error.cause(), ?pause, "renewal failed; trying again");
             }
         }
     }
@@ -71,16 +74,15 @@ async fn look_out(shared: &Shared, link: &mut Link) {
         return;
     }
     let looked = match link.get().await {
-        Ok(connection) => tokio::time::timeout(RENEW_TIMEOUT, store::unserved_queues(connection, slug)).await.ok(),
-        Err(error) => Some(Err(error)),
+        Ok(connection) => in_time(RENEW_TIMEOUT, store::unserved_queues(connection, slug)).await,
+        Err(error) => Err(error),
     };
     match looked {
-        Some(Ok(unserved)) => lookout.report(slug, unserved),
-        failed => {
+        Ok(unserved) => lookout.report(slug, unserved),
+        Err(error) => {
             // Nothing depends on it: the next look is a minute away.
-            let error = failed.and_then(Result::err).map(|error| error.to_string());
-            tracing::debug!(error = error.as_deref().unwrap_or("no answer"), "no look at the queues");
-            link.lose();
+            tracing::debug!(error = %error, cause = error.cause(), "no look at the queues");
+            link.lose_after(&error);
         }
     }
 }

@@ -7,8 +7,9 @@ use tokio::{
     time::Instant,
 };
 
-use super::pump::{Pump, connection_lost};
+use super::pump::Pump;
 use crate::{
+    database::in_time,
     error::{DbError, WorkerError},
     store::{self, TaskId},
 };
@@ -88,7 +89,7 @@ impl Pump {
         while !self.is_cut_off() && !is_past(until) {
             let worker_id = self.shared.worker_id;
             let released = match self.link.get().await {
-                Ok(connection) => in_time(store::release_tasks(connection, worker_id, &tasks)).await,
+                Ok(connection) => in_time(CALL_TIMEOUT, store::release_tasks(connection, worker_id, &tasks)).await,
                 Err(error) => Err(error),
             };
             if self.is_done(released).await {
@@ -104,7 +105,7 @@ impl Pump {
     async fn goodbye(&mut self) {
         while !self.is_cut_off() {
             let stopped = match self.link.get().await {
-                Ok(connection) => in_time(store::stop_worker(connection, self.shared.worker_id)).await,
+                Ok(connection) => in_time(CALL_TIMEOUT, store::stop_worker(connection, self.shared.worker_id)).await,
                 Err(error) => Err(error),
             };
             if self.is_done(stopped).await {
@@ -121,7 +122,7 @@ impl Pump {
                 true
             }
             Err(error) if error.is_transient() => {
-                self.link.lose();
+                self.link.lose_after(&error);
                 tokio::time::sleep(self.backoff.next_pause()).await;
                 false
             }
@@ -145,9 +146,4 @@ impl Pump {
 
 fn is_past(until: Option<Instant>) -> bool {
     until.is_some_and(|until| Instant::now() >= until)
-}
-
-/// A call that does not answer in time counts as lost.
-async fn in_time(call: impl Future<Output = Result<(), DbError>>) -> Result<(), DbError> {
-    tokio::time::timeout(CALL_TIMEOUT, call).await.unwrap_or_else(|_| Err(connection_lost()))
 }

@@ -2,22 +2,22 @@
 
 use std::{sync::Arc, time::Duration};
 
-use sqlx::{Connection, PgConnection};
-use tokio::{
-    sync::{Mutex, Notify, mpsc, watch},
-    time::Instant,
-};
+use sqlx::PgConnection;
+use tokio::sync::{Mutex, Notify, mpsc, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tracing::Instrument;
 
-use super::{RunningWorker, Worker, held::Held, pump::Pump, renew};
+use super::{RunningWorker, Worker, held::Held, panic, pump::Pump, renew};
 use crate::{
-    config::{OnDrift, WorkerConfig},
+    config::WorkerConfig,
+    database::Link,
     db::Db,
-    error::{DbError, DeployError, WorkerError},
+    deploy::{self, Deployment},
+    error::{DeployError, WorkerError},
     fault,
     notify::{Subscription, Topic},
     registry::Registered,
-    store::{self, Deployed, Settlement},
+    store::{self, Settlement},
 };
 
 /// How long a drain may take beyond the grace before `shutdown` says that it is not done.
@@ -53,20 +53,23 @@ impl Shared {
 
 /// Deploys, registers and sets to work.
 pub(super) async fn start(worker: Worker) -> Result<RunningWorker, WorkerError> {
+    worker.db.refuse_shared_processes().await.map_err(DeployError::from)?;
     if worker.db.is_managed() {
         worker.db.ready(None).await.map_err(DeployError::from)?;
     } else {
         worker.db.migrate().await.map_err(DeployError::from)?;
     }
-    let mut connection = worker.db.connect().await?;
+    let mut link = Link::new(worker.db.clone());
+    let connection = link.get().await?;
     // Before the deployment: a program that was taken out of service must not bring its shape of the flow back.
-    store::refuse_disabled(&mut connection, worker.name()).await?;
-    deploy(&mut connection, &worker).await?;
+    store::refuse_disabled(connection, worker.name()).await?;
+    deploy(connection, &worker).await?;
     if fault::is_cut("deploying") {
-        connection = worker.db.connect().await?;
+        link.lose();
     }
-    let (worker_id, queue_id) = register(&mut connection, &worker).await?;
-    tracing::info!(worker_id, queue = worker.queue, flow = worker.flow.slug(), "worker started");
+    let (worker_id, queue_id) = register(link.get().await?, &worker).await?;
+    tracing::info!(worker_id, queue = worker.queue, name = worker.name(), flow = worker.flow.slug(), "worker started");
+    panic::remember_places();
 
     let (results, received) = mpsc::unbounded_channel();
     let wake = Arc::new(Notify::new());
@@ -88,14 +91,15 @@ pub(super) async fn start(worker: Worker) -> Result<RunningWorker, WorkerError> 
     let shutdown_limit = shared.config.grace + SHUTDOWN_MARGIN;
     let (ended, has_ended) = watch::channel(false);
     let result = Arc::new(Mutex::new(None));
-    tokio::spawn(work(shared, connection, received, queue, own, Arc::clone(&result), ended));
+    let span = tracing::info_span!("worker", queue = worker.queue, worker_id, name = shared.config.name);
+    tokio::spawn(work(shared, link, received, queue, own, Arc::clone(&result), ended).instrument(span));
     Ok(RunningWorker { worker_id, stop, ended: has_ended, result, shutdown_limit })
 }
 
 /// The worker's life: the main loop and the renewal of leases beside it.
 async fn work(
     shared: Arc<Shared>,
-    connection: PgConnection,
+    link: Link,
     results: mpsc::UnboundedReceiver<Settlement>,
     queue: Subscription,
     own: Subscription,
@@ -105,8 +109,8 @@ async fn work(
     let all_settled = CancellationToken::new();
     // Should the main loop break off, nobody must keep its leases alive.
     let _stops_renewal = all_settled.clone().drop_guard();
-    let renewal = tokio::spawn(renew::renew_until(Arc::clone(&shared), own, all_settled.clone()));
-    let worked = Pump::new(shared, connection, results).run().await;
+    let renewal = tokio::spawn(renew::renew_until(Arc::clone(&shared), own, all_settled.clone()).in_current_span());
+    let worked = Pump::new(shared, link, results).run().await;
     all_settled.cancel();
     let _ = renewal.await;
     drop(queue);
@@ -117,56 +121,16 @@ async fn work(
     let _ = ended.send(true);
 }
 
-/// Has the flow created or verified. In a development database a changed shape waits for older workers to stop.
 async fn deploy(connection: &mut PgConnection, worker: &Worker) -> Result<(), DeployError> {
-    let definition = &worker.flow.definition;
-    let slug = worker.flow.slug();
-    let on_drift = match worker.config.on_drift {
-        OnDrift::Report => "report",
-        OnDrift::Refuse => "refuse",
+    let deployment = Deployment {
+        definition: &worker.flow.definition,
+        version: worker.flow.version,
+        on_drift: worker.config.on_drift,
+        on_options: worker.config.on_options,
+        makes_queues: true,
+        drain_wait: worker.config.drain_wait,
     };
-    let mut deployed = store::deploy(connection, definition, on_drift).await?;
-    if deployed.result == "draining" {
-        tracing::warn!(flow = slug, "the flow has another shape now; waiting for its older workers to stop");
-        let until = Instant::now() + worker.config.drain_wait;
-        while deployed.result == "draining" && Instant::now() < until {
-            tokio::time::sleep(Duration::from_millis(200)).await;
-            deployed = store::deploy(connection, definition, on_drift).await?;
-        }
-    }
-    match deployed.result.as_str() {
-        "mismatch" => Err(DeployError::Mismatch { slug: slug.to_owned(), differences: deployed.differences }),
-        "draining" => {
-            store::withdraw_drain(connection, slug).await?;
-            let workers = deployed.workers.iter().map(|worker| format!("{} ({})", worker.worker_id, worker.name));
-            Err(DeployError::StillAlive { slug: slug.to_owned(), workers: workers.collect() })
-        }
-        _ => {
-            log_deployed(slug, &deployed);
-            Ok(())
-        }
-    }
-}
-
-fn log_deployed(slug: &str, deployed: &Deployed) {
-    let result = deployed.result.as_str();
-    if result == "recreated" {
-        tracing::warn!(flow = slug, differences = deployed.differences.join("; "), "flow made anew; its runs are gone");
-    } else {
-        tracing::info!(flow = slug, result, "flow deployed");
-    }
-    if let Some(other) = &deployed.lookalike {
-        tracing::warn!("flow `{slug}` has the shape of the deployed flow `{other}`; was `{other}` renamed?");
-    }
-    for change in &deployed.options {
-        tracing::info!(
-            flow = slug, step = change.step, option = change.option, old = %change.old, new = %change.new,
-            "option changed"
-        );
-    }
-    if let Some(drift) = &deployed.drift {
-        tracing::warn!(flow = slug, paths = %drift, "types changed under an unchanged shape");
-    }
+    deploy::deploy(connection, &deployment).await
 }
 
 async fn register(connection: &mut PgConnection, worker: &Worker) -> Result<(i64, i32), DeployError> {
@@ -182,48 +146,4 @@ async fn register(connection: &mut PgConnection, worker: &Worker) -> Result<(i64
         input_steps: &input_steps,
     };
     store::register_worker(connection, &new).await
-}
-
-/// A connection that is made again when it was lost.
-pub(super) struct Link {
-    db: Db,
-    connection: Option<PgConnection>,
-    /// The server's process behind the connection in use, or behind the one that was lost last.
-    backend: Option<store::Backend>,
-}
-
-impl Link {
-    pub(super) fn new(db: Db, connection: Option<PgConnection>) -> Self {
-        Self { db, connection, backend: None }
-    }
-
-    /// The connection; a new one in place of a lost one. What the lost one may still be doing has ended by then, committed or
-    /// not.
-    pub(super) async fn get(&mut self) -> Result<&mut PgConnection, DbError> {
-        let mut connection = match self.connection.take() {
-            Some(connection) => connection,
-            None => {
-                let mut connection = self.db.connect().await?;
-                if let Some(backend) = self.backend.take() {
-                    store::end_backend(&mut connection, &backend).await?;
-                }
-                connection
-            }
-        };
-        if self.backend.is_none() {
-            self.backend = Some(store::backend(&mut connection).await?);
-        }
-        Ok(self.connection.insert(connection))
-    }
-
-    /// Forgets a connection that may be broken.
-    pub(super) fn lose(&mut self) {
-        self.connection = None;
-    }
-
-    pub(super) async fn close(&mut self) {
-        if let Some(connection) = self.connection.take() {
-            let _ = connection.close().await;
-        }
-    }
 }

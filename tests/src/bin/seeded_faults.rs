@@ -1,6 +1,6 @@
 //! Puts one fault at a time into a copy of the project and tells which test catches it. For hand use: it takes a while.
 //!
-//! `seeded_faults [WORD]` runs the faults of `tests/seeded_faults.toml` whose names hold the word, and prints a table row for
+//! `seeded_faults [WORDS…]` runs the faults of `tests/seeded_faults.toml` whose names hold one of the words, and prints a table row for
 //! each. A fault that no test catches is an open defect of the tests; then the program fails.
 
 use std::{
@@ -31,7 +31,7 @@ struct Fault {
 }
 
 fn main() -> ExitCode {
-    match run(std::env::args().nth(1).unwrap_or_default().as_str()) {
+    match run(&std::env::args().skip(1).collect::<Vec<_>>()) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -41,14 +41,14 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(word: &str) -> anyhow::Result<bool> {
+fn run(words: &[String]) -> anyhow::Result<bool> {
     let root = root()?;
     let faults = faults(root)?;
     let copy = root.join("target/seeded_faults/copy");
     copy_project(root, &copy)?;
     let mut are_caught = true;
     println!("| fault | caught by |\n|---|---|");
-    for fault in faults.iter().filter(|fault| fault.name.contains(word)) {
+    for fault in faults.iter().filter(|fault| words.is_empty() || words.iter().any(|word| fault.name.contains(word))) {
         let path = copy.join(&fault.file);
         let text = fault.source(&copy)?;
         fs::write(&path, text.replace(&fault.text, &fault.replacement))?;

@@ -54,6 +54,19 @@ impl TestDb {
         self.pool = connect(self.url(), connections).unwrap();
     }
 
+    /// The URL of another, empty database on the same server, made with these options of `create database`. It is removed by a
+    /// later test process.
+    ///
+    /// # Panics
+    /// When the server refuses the options.
+    pub async fn empty_sibling(&self, options: &str) -> String {
+        let own: String = sqlx::query_scalar("select current_database()::text").fetch_one(&self.pool).await.unwrap();
+        let name = format!("{own}{:09}", std::process::id());
+        let create = format!("create database {name} template template0 {options}");
+        sqlx::raw_sql(sqlx::AssertSqlSafe(create)).execute(&self.pool).await.unwrap();
+        self.url().replace(&own, &name)
+    }
+
     /// The database's URL.
     pub fn url(&self) -> &str {
         self.database.url()

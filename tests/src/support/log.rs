@@ -1,4 +1,4 @@
-//! What the code under test logs.
+//! What a test's program logs.
 
 use std::sync::{Arc, Mutex};
 
@@ -19,6 +19,7 @@ impl std::io::Write for Log {
 
 impl Log {
     /// Keeps the log of the running thread, which in a test with one thread is that of all its tasks.
+    #[must_use]
     pub fn begin() -> (Self, tracing::subscriber::DefaultGuard) {
         let log = Self::default();
         let writer = log.clone();
@@ -26,7 +27,7 @@ impl Log {
         (log, tracing::subscriber::set_default(subscriber))
     }
 
-    /// The lines that hold a text, oldest first.
+    /// The lines that contain a text.
     ///
     /// # Panics
     /// When what was logged is no text.

@@ -1,0 +1,73 @@
+//! Why a database could not be brought to this program's schema.
+
+use super::DbError;
+
+/// The database could not be brought to this program's schema.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MigrateError {
+    /// A newer program has moved the schema past this one.
+    #[error(
+        "this program speaks interface {ours}, the database speaks {oldest} to {newest}; build the program with a newer flow"
+    )]
+    TooNew {
+        /// This program's interface.
+        ours: i32,
+        /// The oldest interface the database still speaks.
+        oldest: i32,
+        /// The newest interface the database speaks.
+        newest: i32,
+    },
+    /// A migration that was applied is not the one this program has.
+    #[error("migration {version} was applied with another text; a migration never changes once it is released")]
+    Changed {
+        /// The migration's number.
+        version: i32,
+    },
+    /// The schema lacks what this program uses.
+    #[error(
+        "the database lacks {}; let `Db::migrate` of this program's version run there, or restore what was dropped",
+        .missing.join(", ")
+    )]
+    Incomplete {
+        /// Every missing table, view, type, column and function, one text each.
+        missing: Vec<String>,
+    },
+    /// The database's text is not in UTF-8.
+    #[error(
+        "the database's encoding is {encoding}, which cannot hold every text; use one with encoding UTF8, as \
+         `create database … template template0 encoding 'UTF8'` makes"
+    )]
+    Encoding {
+        /// The database's encoding.
+        encoding: String,
+    },
+    /// PGMQ is there in a version that is too old for the engine.
+    #[error(
+        "PGMQ {version} is too old; bring it to 1.11 or newer, an extension with `alter extension pgmq update`, else with \
+         PGMQ's own update scripts"
+    )]
+    OldPgmq {
+        /// The version, or the versions that have what was found.
+        version: String,
+    },
+    /// The database has this program's version of the functions with other contents, and is set to production.
+    #[error(
+        "the database has version {version} of flow's functions as {stored}, this program has the same version as {ours}; \
+         build both programs from one version of flow, or set the database to development"
+    )]
+    OtherFunctions {
+        /// The version that both name.
+        version: i32,
+        /// A hash of the functions that the database has.
+        stored: String,
+        /// A hash of the functions that this program has.
+        ours: String,
+    },
+    /// PGMQ's SQL could not be installed.
+    #[error("PGMQ's SQL could not be installed; install the extension pgmq before, or report this with its cause")]
+    Pgmq(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The database itself.
+    #[error(transparent)]
+    Db(#[from] DbError),
+}

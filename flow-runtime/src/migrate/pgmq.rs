@@ -1,0 +1,65 @@
+//! Whether somebody else has installed PGMQ, and whether that version's tables are those that the engine knows.
+
+use sqlx::PgConnection;
+
+use crate::error::{DbError, MigrateError};
+
+/// The oldest extension whose tables the engine knows.
+const OLDEST: (u32, u32) = (1, 11);
+
+/// What is there of PGMQ.
+#[derive(sqlx::FromRow)]
+struct Found {
+    /// The extension's version.
+    extension: Option<String>,
+    /// The schema has PGMQ's type of messages.
+    has_messages: bool,
+    /// The crate that installs PGMQ's SQL has written down what it installed, and can update it.
+    is_ours_to_update: bool,
+    /// Messages have headers: since 1.5.
+    has_headers: bool,
+    /// Messages know when they were last read: since 1.10.
+    has_last_read: bool,
+    /// The functions that the engine calls are there.
+    has_functions: bool,
+}
+
+const FIND: &str = "
+    with message as (
+        select a.attname from pg_attribute a
+        where a.attrelid = to_regclass('pgmq.message_record') and a.attnum > 0 and not a.attisdropped
+    )
+    select (select e.extversion from pg_extension e where e.extname = 'pgmq') as extension,
+           to_regclass('pgmq.message_record') is not null as has_messages,
+           to_regclass('pgmq.__pgmq_migrations') is not null as is_ours_to_update,
+           exists (select from message m where m.attname = 'headers') as has_headers,
+           exists (select from message m where m.attname = 'last_read_at') as has_last_read,
+           to_regprocedure('pgmq.create(text)') is not null and to_regprocedure('pgmq.drop_queue(text)') is not null
+               and to_regprocedure('pgmq.validate_queue_name(text)') is not null
+               and to_regclass('pgmq.meta') is not null as has_functions";
+
+/// Whether PGMQ is there and is somebody else's, as an extension or from its SQL file.
+///
+/// # Errors
+/// [`MigrateError::OldPgmq`], which names the version.
+pub(super) async fn is_installed_elsewhere(connection: &mut PgConnection) -> Result<bool, MigrateError> {
+    let found: Found = sqlx::query_as(FIND).persistent(false).fetch_one(connection).await.map_err(DbError::from)?;
+    if let Some(version) = found.extension {
+        return if parse(&version) >= OLDEST { Ok(true) } else { Err(MigrateError::OldPgmq { version }) };
+    }
+    if !found.has_messages || found.is_ours_to_update {
+        return Ok(false);
+    }
+    // An SQL file leaves no version behind, but each version its columns and functions.
+    let version = match (found.has_headers, found.has_last_read && found.has_functions) {
+        (_, true) => return Ok(true),
+        (true, false) => "1.5 to 1.9, installed from its SQL file,",
+        (false, false) => "before 1.5, installed from its SQL file,",
+    };
+    Err(MigrateError::OldPgmq { version: version.to_owned() })
+}
+
+fn parse(version: &str) -> (u32, u32) {
+    let mut parts = version.split('.').map(|part| part.parse().unwrap_or(0));
+    (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
+}

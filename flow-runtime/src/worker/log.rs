@@ -1,0 +1,61 @@
+//! What a worker says of attempts and runs. The worker's span adds its queue, id and name to each line.
+
+use super::start::Shared;
+use crate::store::{FailedRun, Fate, Settlement, TaskId};
+
+impl Shared {
+    fn step_slug(&self, step: i32) -> &str {
+        usize::try_from(step).ok().and_then(|step| self.flow.slugs.get(step)).map_or("?", |slug| slug)
+    }
+}
+
+/// An attempt failed; says what follows.
+pub(super) fn attempt_failed(shared: &Shared, settlement: &Settlement, fate: &Fate) {
+    let Settlement { id, outcome } = settlement;
+    let (flow, step, error) = (shared.flow.slug(), shared.step_slug(id.step), outcome.error().unwrap_or_default());
+    match (fate.retry_after, fate.mode.as_str()) {
+        (Some(next_attempt_in), _) => tracing::warn!(
+            flow, step, run = %id.run_id, task = id.task, attempt = id.attempt, of = fate.max_attempts, error,
+            ?next_attempt_in, "attempt failed; it is tried again"
+        ),
+        (None, "fail") => tracing::warn!(
+            flow, step, run = %id.run_id, task = id.task, attempt = id.attempt, of = fate.max_attempts, error,
+            "attempt failed for good"
+        ),
+        (None, mode) => tracing::error!(
+            flow, step, run = %id.run_id, task = id.task, attempt = id.attempt, of = fate.max_attempts, error,
+            when_exhausted = mode, "step failed for good and is skipped"
+        ),
+    }
+}
+
+/// A run failed.
+pub(super) fn run_failed(shared: &Shared, run: &FailedRun) {
+    let step = run.step.map(|step| shared.step_slug(step));
+    tracing::error!(flow = shared.flow.slug(), step, run = %run.run_id, error = run.error, "run failed");
+}
+
+/// A result came too late to count.
+pub(super) fn result_dropped(shared: &Shared, id: TaskId) {
+    tracing::warn!(
+        flow = shared.flow.slug(), step = shared.step_slug(id.step), run = %id.run_id, task = id.task, attempt = id.attempt,
+        "the attempt had lost its lease or its run had ended, so its result was dropped"
+    );
+}
+
+/// Attempts of this worker are to stop: one line for a run that was cancelled, one for each task that went elsewhere.
+pub(super) fn leases_lost(shared: &Shared, lost: &[(TaskId, String)]) {
+    let mut cancelled: Vec<_> = lost.iter().filter(|(_, why)| why == "cancelled").map(|(id, _)| id.run_id).collect();
+    cancelled.sort_unstable();
+    cancelled.dedup();
+    for run in cancelled {
+        let tasks = lost.iter().filter(|(id, _)| id.run_id == run).count();
+        tracing::info!(flow = shared.flow.slug(), %run, tasks, "run ended before its time; its handlers are told to stop");
+    }
+    for (id, reason) in lost.iter().filter(|(_, why)| why != "cancelled") {
+        tracing::info!(
+            flow = shared.flow.slug(), step = shared.step_slug(id.step), run = %id.run_id, task = id.task,
+            attempt = id.attempt, reason, "lease lost"
+        );
+    }
+}
