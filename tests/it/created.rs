@@ -24,14 +24,18 @@ async fn a_new_flow_with_step_queues_has_every_queue_in_pgmq_and_is_stored_whole
         "select concat_ws(':', s.step_index, s.slug, q.name) from flow.step s join flow.queue q using (queue_id)
                     join flow.flow f on f.flow_id = s.flow_id where f.slug = 'Shop' order by s.step_index";
     assert_eq!(engine.words(of_steps).await, "0:reserve:shop__reserve 1:pick:shop__pick 2:Ship:shop__ship");
-    let stored = "select jsonb_build_object('shape', f.shape, 'options', f.options, 'notes', f.notes, 'contract',
+    let stored = "select jsonb_build_object('shape', flow.stored_shape(f.flow_id), 'notes', f.notes, 'contract',
                      (select jsonb_build_object('input', jsonb_agg(c.schema) filter (where c.step_index = -1) -> 0,
                                                 'outputs', jsonb_agg(c.schema order by c.step_index) filter (where c.step_index >= 0))
                       from flow.contract c where c.flow_id = f.flow_id))
                   from flow.flow f where f.slug = 'Shop'";
-    let mut expected = definition.clone();
-    expected["contract"] = json!({"input": true, "outputs": [true, true, true]});
+    let expected = json!({
+        "shape": definition["shape"], "notes": definition["notes"], "contract": {"input": true, "outputs": [true, true, true]},
+    });
     assert_eq!(engine.value::<Value>(stored).await, expected);
+    let attempts =
+        "select s.max_attempts::text from flow.step s join flow.flow f using (flow_id) where f.slug = 'Shop'";
+    assert_eq!(engine.words(attempts).await, "4 4 4");
 
     let again = "select jsonb_build_array(flow.deploy($1), pg_current_xact_id_if_assigned())";
     let again: Value = sqlx::query_scalar(again).bind(&definition).fetch_one(engine.pool()).await.unwrap();

@@ -169,7 +169,7 @@ async fn a_handler_is_told_that_another_worker_has_taken_its_task() {
     let run = watched.start(&["wait"]).await;
     watched.diary.wait_for("wait", &["begun"]).await;
     let other =
-        "select p_worker from flow.register_worker('hand', 'watched', (select f.shape from flow.flow f), 'watched',
+        "select p_worker from flow.register_worker('hand', 'watched', (select flow.stored_shape(f.flow_id) from flow.flow f), 'watched',
                                                            '{0}', '{}', 1)";
     let other = watched.engine.hand(watched.engine.value(other).await);
     let mut taken = Vec::new();
