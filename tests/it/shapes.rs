@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use written::{Bare, Full};
 
-/// The shape of every flow as it is kept and as its rows have it.
+/// The shape of every flow as the engine reads it and as its rows have it.
 const SHAPES_OF_ROWS: &str = include_str!("../sql/shapes_of_rows.sql");
 
 fn runner(seed: u64) -> TestRunner {
@@ -127,8 +127,8 @@ async fn two_hundred_generated_shapes_read_back_as_they_were_sent() {
     let stored: Vec<(String, Value, Value)> = sqlx::query_as(SHAPES_OF_ROWS).fetch_all(engine.pool()).await.unwrap();
     assert_eq!(stored.len(), 202);
     for shape in &sent {
-        let (_, copy, of_rows) = stored.iter().find(|(slug, ..)| *slug == shape["slug"]).unwrap();
-        assert_eq!(copy, shape);
+        let (_, read, of_rows) = stored.iter().find(|(slug, ..)| *slug == shape["slug"]).unwrap();
+        assert_eq!(read, shape);
         assert_eq!(of_rows, shape);
     }
     let with = |name: &str| sent.iter().filter(|shape| shape.to_string().contains(name)).count();

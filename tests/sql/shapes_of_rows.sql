@@ -1,4 +1,4 @@
--- The shape of every flow twice: as the copy that is kept beside its rows, and as the rows have it.
+-- The shape of every flow twice: as flow.stored_shape reads it, and as a test reads the rows.
 with step as (
     select s.*, jsonb_build_object(
         'slug', s.slug, 'kind', s.kind,
@@ -12,6 +12,6 @@ with step as (
         || case when s.run_unless is null then '{}' else jsonb_build_object('run_unless', s.run_unless) end as shape
     from flow.step s left join flow.step o on o.flow_id = s.flow_id and o.step_index = s.over_step
 )
-select f.slug, f.shape, jsonb_build_object('slug', f.slug, 'queue_mode', f.queue_mode, 'steps',
+select f.slug, flow.stored_shape(f.flow_id), jsonb_build_object('slug', f.slug, 'queue_mode', f.queue_mode, 'steps',
                                            jsonb_agg(s.shape order by s.step_index)) as of_rows
 from flow.flow f join step s on s.flow_id = f.flow_id group by f.flow_id

@@ -62,8 +62,8 @@ async fn the_shape_of_every_examples_flow_reads_back_as_it_was_sent() {
         let stored: Vec<(String, Value, Value)> = sqlx::query_as(query).fetch_all(&pool).await.unwrap();
         assert_eq!(stored.len(), sent.len());
         for shape in sent.iter().map(|definition| &definition["shape"]) {
-            let (_, copy, of_rows) = stored.iter().find(|(slug, ..)| *slug == shape["slug"]).unwrap();
-            assert_eq!((copy, of_rows), (shape, shape));
+            let (_, read, of_rows) = stored.iter().find(|(slug, ..)| *slug == shape["slug"]).unwrap();
+            assert_eq!((read, of_rows), (shape, shape));
         }
         pool.close().await;
     }
