@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use sqlx::{PgConnection, PgPool, postgres::PgPoolOptions};
 
 use crate::{
-    database::{self, Hub, OwnName, Purpose, Servers, SharedPool, deadline, in_time},
+    database::{Hub, OwnName, Purpose, Servers, SharedPool, deadline, in_time},
     error::{DbError, MigrateError},
     lookout::Lookout,
     migrate,
@@ -121,7 +121,7 @@ impl Db {
 
     /// Refuses an address behind which connections share server processes statement by statement, which no worker can use.
     pub(crate) async fn refuse_shared_processes(&self) -> Result<(), DbError> {
-        if self.named(in_time(2 * deadline::CONNECT, database::shares_processes(&self.inner.pool.options())).await)? {
+        if self.named(self.inner.pool.shares_processes().await)? {
             return Err(DbError::TransactionPooler { address: self.address() });
         }
         Ok(())

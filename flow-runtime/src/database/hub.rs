@@ -157,7 +157,7 @@ impl Hub {
     }
 
     async fn find_out_if_deaf(&self) -> Result<bool, sqlx::Error> {
-        let is_deaf = in_time(2 * deadline::CONNECT, super::shares_processes(&self.pool.options())).await?;
+        let is_deaf = self.pool.shares_processes().await?;
         if is_deaf {
             tracing::warn!(
                 "the database's address is that of a pooler in transaction mode, which passes no notifications; \

@@ -11,7 +11,7 @@ use std::{
 
 use sqlx::{Connection, PgConnection, PgPool, postgres::PgConnectOptions};
 
-use super::{Purpose, address::Servers, deadline, in_time};
+use super::{Purpose, address::Servers, deadline, in_time, own};
 use crate::error::{breaks_connection, sqlstate};
 
 /// A pool, and the servers that it may lead to. Cheap to clone.
@@ -79,6 +79,12 @@ impl SharedPool {
             return Err(std::io::Error::other("the server is read-only, and one that may write is asked for").into());
         }
         Ok(connection)
+    }
+
+    /// Whether a pooler stands behind the address that hands server processes from client to client between two statements.
+    pub(crate) async fn shares_processes(&self) -> sqlx::Result<bool> {
+        drop(self.open(&Purpose::Call).await?);
+        in_time(2 * deadline::CONNECT, own::shares_processes(&self.options())).await
     }
 
     /// Makes one call over a connection of the pool. Past `limit`, and after an error that says that the connection may be broken, the
