@@ -15,6 +15,7 @@ mod deploy;
 mod drift;
 mod embedded;
 mod evolving;
+mod failover;
 mod failure;
 mod growth;
 mod handlers;

@@ -141,3 +141,39 @@ async fn of_several_servers_the_next_one_is_used_when_one_is_gone() {
     assert!(second.made() > 0);
     worker.shutdown().await.unwrap();
 }
+
+// W18
+#[tokio::test]
+async fn a_worker_without_its_second_connection_does_not_start() {
+    let test = TestDb::new().await;
+    Worker::builder(&Db::new(test.url()).unwrap())
+        .flow(Tick)
+        .build()
+        .unwrap()
+        .start()
+        .await
+        .unwrap()
+        .shutdown()
+        .await
+        .unwrap();
+    let role = format!("one_{}", uuid::Uuid::now_v7().simple());
+    let make = format!(
+        "create role {role} login password 'p' connection limit 2; grant usage on schema flow, pgmq to {role};
+         grant select, insert, update, delete on all tables in schema flow, pgmq to {role}"
+    );
+    sqlx::raw_sql(sqlx::AssertSqlSafe(make)).execute(test.pool()).await.unwrap();
+    let url = format!("postgres://{role}:p@{}", test.url().split('@').nth(1).unwrap());
+    // One of the two connections is somebody else's.
+    let other = sqlx::PgPool::connect(&url).await.unwrap();
+    let held = other.acquire().await.unwrap();
+    let worker = Worker::builder(&Db::new(&url).unwrap().managed(true)).flow(Tick).build().unwrap();
+    let error = worker.start().await.err().unwrap();
+    let text = format!("{error:?}");
+    assert!(text.contains("too many connections for role"), "{text}");
+    let alive = "select count(*) from flow.workers w where w.alive";
+    assert_eq!(sqlx::query_scalar::<_, i64>(alive).fetch_one(test.pool()).await.unwrap(), 0);
+    drop(held);
+    other.close().await;
+    let drop = format!("drop owned by {role}; drop role {role}");
+    sqlx::raw_sql(sqlx::AssertSqlSafe(drop)).execute(test.pool()).await.unwrap();
+}

@@ -11,6 +11,7 @@ mod pooler;
 mod process;
 mod proxy;
 mod server;
+mod standby;
 
 pub use by_hand::complete_each;
 pub use database::TestDb;
@@ -23,3 +24,4 @@ pub use pooler::Pooler;
 pub use process::Process;
 pub use proxy::Proxy;
 pub use server::Server;
+pub use standby::Standby;

@@ -12,8 +12,12 @@ use crate::{
 };
 
 /// Renews until `all_settled`, every third of a lease and whenever the database calls this worker.
-pub(super) async fn renew_until(shared: Arc<Shared>, own: Subscription, all_settled: CancellationToken) {
-    let mut link = Link::new(shared.db.clone());
+pub(super) async fn renew_until(
+    shared: Arc<Shared>,
+    mut link: Link,
+    own: Subscription,
+    all_settled: CancellationToken,
+) {
     let mut backoff = Backoff::default();
     let mut pause = shared.config.renew_interval();
     loop {

@@ -66,6 +66,9 @@ pub(super) async fn start(worker: Worker) -> Result<RunningWorker, WorkerError> 
     if fault::is_cut("deploying") {
         link.lose();
     }
+    // A worker that could not renew would lose what it claims: its second connection comes before its registration.
+    let mut renewing = Link::new(worker.db.clone());
+    renewing.get().await?;
     let (worker_id, queue_id) = register(link.get().await?, &worker).await?;
     tracing::info!(worker_id, queue = worker.queue, name = worker.name(), flow = worker.flow.slug(), "worker started");
     panic::remember_places();
@@ -91,14 +94,14 @@ pub(super) async fn start(worker: Worker) -> Result<RunningWorker, WorkerError> 
     let (ended, has_ended) = watch::channel(false);
     let result = Arc::new(Mutex::new(None));
     let span = tracing::info_span!("worker", queue = worker.queue, worker_id, name = shared.config.name);
-    tokio::spawn(work(shared, link, received, queue, own, Arc::clone(&result), ended).instrument(span));
+    tokio::spawn(work(shared, [link, renewing], received, queue, own, Arc::clone(&result), ended).instrument(span));
     Ok(RunningWorker { worker_id, stop, ended: has_ended, result, shutdown_limit })
 }
 
 /// The worker's life: the main loop and the renewal of leases beside it.
 async fn work(
     shared: Arc<Shared>,
-    link: Link,
+    [link, renewing]: [Link; 2],
     results: mpsc::UnboundedReceiver<Settlement>,
     queue: Subscription,
     own: Subscription,
@@ -108,7 +111,8 @@ async fn work(
     let all_settled = CancellationToken::new();
     // Should the main loop break off, nobody must keep its leases alive.
     let _stops_renewal = all_settled.clone().drop_guard();
-    let renewal = tokio::spawn(renew::renew_until(Arc::clone(&shared), own, all_settled.clone()).in_current_span());
+    let renewal =
+        tokio::spawn(renew::renew_until(Arc::clone(&shared), renewing, own, all_settled.clone()).in_current_span());
     let worked = Pump::new(shared, link, results).run().await;
     all_settled.cancel();
     let _ = renewal.await;
