@@ -6,7 +6,10 @@ struct Shop;
 impl Shop {
     #[step]
     async fn a(&self, input: u32) -> Result<u32, StepError> {
-        let f = async |n: u32| -> Result<u32, StepError> { std::future::ready(()).await; Ok(n + 1) };
+        let f = async |n: u32| -> Result<u32, StepError> {
+            std::future::ready(()).await;
+            Ok(n + 1)
+        };
         f(input).await
     }
 }

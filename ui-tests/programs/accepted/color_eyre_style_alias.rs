@@ -10,13 +10,18 @@ mod eyre {
     pub struct Report(String);
     pub type Result<T, E = Report> = std::result::Result<T, E>;
     impl From<Report> for Box<dyn std::error::Error + Send + Sync> {
-        fn from(report: Report) -> Self { report.0.into() }
+        fn from(report: Report) -> Self {
+            report.0.into()
+        }
     }
 }
 #[flow(input = u32)]
 impl Shop {
     #[step]
-    async fn a(&self, input: u32) -> Result<u32> { std::future::ready(()).await; Ok(input) }
+    async fn a(&self, input: u32) -> Result<u32> {
+        std::future::ready(()).await;
+        Ok(input)
+    }
 }
 
 pub(crate) fn main() {

@@ -4,7 +4,10 @@ struct Arr<const N: usize>;
 #[flow(input = u32)]
 impl<const N: usize> Arr<N> {
     #[step]
-    async fn a(&self, input: u32) -> Result<usize, StepError> { std::future::ready(()).await; Ok([input; N].len()) }
+    async fn a(&self, input: u32) -> Result<usize, StepError> {
+        std::future::ready(()).await;
+        Ok([input; N].len())
+    }
 }
 
 pub(crate) fn main() {

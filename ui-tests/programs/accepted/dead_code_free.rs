@@ -1,11 +1,15 @@
 use flow_runtime::prelude::*;
 
-//unused flow: would dead_code fire on the user's fields?
-struct Unused { name: String }
+struct Unused {
+    name: String,
+}
 #[flow(input = u32)]
 impl Unused {
     #[step]
-    async fn a(&self, input: u32) -> Result<u32, StepError> { std::future::ready(&self.name).await; Ok(input) }
+    async fn a(&self, input: u32) -> Result<u32, StepError> {
+        std::future::ready(&self.name).await;
+        Ok(input)
+    }
 }
 
 pub(crate) fn main() {

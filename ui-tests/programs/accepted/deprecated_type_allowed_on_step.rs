@@ -17,10 +17,16 @@ mod old {
 impl Shop {
     #[allow(deprecated)]
     #[step]
-    async fn a(&self, input: u32) -> Result<Old, StepError> { std::future::ready(input).await; Ok(Old) }
+    async fn a(&self, input: u32) -> Result<Old, StepError> {
+        std::future::ready(input).await;
+        Ok(Old)
+    }
     #[allow(deprecated)]
     #[step]
-    async fn b(&self, a: Old) -> Result<u32, StepError> { std::future::ready(a).await; Ok(1) }
+    async fn b(&self, a: Old) -> Result<u32, StepError> {
+        std::future::ready(a).await;
+        Ok(1)
+    }
 }
 
 pub(crate) fn main() {

@@ -13,11 +13,17 @@ impl Shop {
     #[doc = "attr doc \" \\ "]
     #[doc(alias = "x")]
     #[step]
-    async fn a(&self, input: u32) -> Result<u32, StepError> { std::future::ready(()).await; Ok(input) }
+    async fn a(&self, input: u32) -> Result<u32, StepError> {
+        std::future::ready(()).await;
+        Ok(input)
+    }
     #[doc = concat!("made ", "of parts")]
     #[doc = concat!("a", " note")]
     #[step]
-    async fn b(&self, a: u32) -> Result<u32, StepError> { std::future::ready(()).await; Ok(a) }
+    async fn b(&self, a: u32) -> Result<u32, StepError> {
+        std::future::ready(()).await;
+        Ok(a)
+    }
 }
 
 pub(crate) fn main() {

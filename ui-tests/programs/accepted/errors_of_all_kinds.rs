@@ -8,15 +8,24 @@ mod eyre {
     pub struct Report(String);
     pub type Result<T, E = Report> = std::result::Result<T, E>;
     impl From<Report> for Box<dyn std::error::Error + Send + Sync> {
-        fn from(report: Report) -> Self { report.0.into() }
+        fn from(report: Report) -> Self {
+            report.0.into()
+        }
     }
     impl Report {
-        pub fn new(text: String) -> Self { Self(text) }
+        pub fn new(text: String) -> Self {
+            Self(text)
+        }
     }
 }
 
 #[derive(Debug, thiserror::Error)]
-enum ShopError { #[error("gone")] Gone, #[error(transparent)] Io(#[from] std::io::Error) }
+enum ShopError {
+    #[error("gone")]
+    Gone,
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+}
 #[flow(input = String)]
 impl Shop {
     #[step]
@@ -30,27 +39,58 @@ impl Shop {
         Ok(n)
     }
     #[step]
-    async fn b(&self, a: u32) -> Result<u32, ShopError> { std::future::ready(std::fs::metadata("/x")?).await; Ok(a) }
+    async fn b(&self, a: u32) -> Result<u32, ShopError> {
+        std::future::ready(std::fs::metadata("/x")?).await;
+        Ok(a)
+    }
     #[step]
-    async fn c(&self, b: u32) -> anyhow::Result<u32> { std::future::ready(()).await; anyhow::bail!("no {b}") }
+    async fn c(&self, b: u32) -> anyhow::Result<u32> {
+        std::future::ready(()).await;
+        anyhow::bail!("no {b}")
+    }
     #[step]
-    async fn d(&self, c: u32) -> eyre::Result<u32> { std::future::ready(()).await; Err(eyre::Report::new(format!("no {c}"))) }
+    async fn d(&self, c: u32) -> eyre::Result<u32> {
+        std::future::ready(()).await;
+        Err(eyre::Report::new(format!("no {c}")))
+    }
     #[step]
-    async fn e(&self, d: u32) -> Result<u32, Box<dyn std::error::Error + Send + Sync>> { std::future::ready(()).await; Err(format!("{d}").into()) }
+    async fn e(&self, d: u32) -> Result<u32, Box<dyn std::error::Error + Send + Sync>> {
+        std::future::ready(()).await;
+        Err(format!("{d}").into())
+    }
     #[step]
-    async fn f(&self, e: u32) -> Result<u32, Box<dyn std::error::Error + Send + Sync + 'static>> { std::future::ready(()).await; Err(format!("{e}").into()) }
+    async fn f(&self, e: u32) -> Result<u32, Box<dyn std::error::Error + Send + Sync + 'static>> {
+        std::future::ready(()).await;
+        Err(format!("{e}").into())
+    }
     #[step]
-    async fn g(&self, f: u32) -> Result<u32, eyre::Report> { std::future::ready(()).await; Ok(f) }
+    async fn g(&self, f: u32) -> Result<u32, eyre::Report> {
+        std::future::ready(()).await;
+        Ok(f)
+    }
     #[step]
-    async fn h(&self, g: u32) -> Result<u32, std::convert::Infallible> { std::future::ready(()).await; Ok(g) }
+    async fn h(&self, g: u32) -> Result<u32, std::convert::Infallible> {
+        std::future::ready(()).await;
+        Ok(g)
+    }
     #[step]
-    async fn i(&self, h: u32) -> Result<u32, std::borrow::Cow<'static, str>> { std::future::ready(()).await; Ok(h) }
+    async fn i(&self, h: u32) -> Result<u32, std::borrow::Cow<'static, str>> {
+        std::future::ready(()).await;
+        Ok(h)
+    }
     #[step]
-    async fn j(&self, i: u32) -> std::result::Result<u32, std::sync::Arc<ShopError>> { std::future::ready(()).await; Ok(i) }
+    async fn j(&self, i: u32) -> std::result::Result<u32, std::sync::Arc<ShopError>> {
+        std::future::ready(()).await;
+        Ok(i)
+    }
     #[step]
-    async fn k(&self, j: u32) -> Result<u32, tokio::task::JoinError> { tokio::spawn(async move { j }).await }
+    async fn k(&self, j: u32) -> Result<u32, tokio::task::JoinError> {
+        tokio::spawn(async move { j }).await
+    }
     #[step]
-    async fn l(&self, k: u32) -> Result<u32, StepError> { Ok(tokio::spawn(async move { k }).await?) }
+    async fn l(&self, k: u32) -> Result<u32, StepError> {
+        Ok(tokio::spawn(async move { k }).await?)
+    }
 }
 
 pub(crate) fn main() {

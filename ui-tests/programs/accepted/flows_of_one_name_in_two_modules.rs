@@ -5,7 +5,9 @@ struct Shop;
 #[flow(input = u32)]
 impl Shop {
     #[step]
-    async fn a(&self, input: u32) -> Result<u32, StepError> { Ok(input) }
+    async fn a(&self, input: u32) -> Result<u32, StepError> {
+        Ok(input)
+    }
 }
 
 mod other {
@@ -16,7 +18,9 @@ mod other {
     #[flow(input = u32)]
     impl Shop {
         #[step]
-        async fn b(&self, input: u32) -> Result<u32, StepError> { Ok(input) }
+        async fn b(&self, input: u32) -> Result<u32, StepError> {
+            Ok(input)
+        }
     }
 }
 

@@ -6,14 +6,19 @@ struct ShopOrder;
 #[flow(input = u32)]
 impl Shop {
     #[step]
-    async fn order_pay(&self, input: u32) -> Result<u32, StepError> { Ok(input) }
+    async fn order_pay(&self, input: u32) -> Result<u32, StepError> {
+        Ok(input)
+    }
 }
 #[flow(input = u32)]
 impl ShopOrder {
     #[step]
-    async fn pay(&self, input: u32) -> Result<u32, StepError> { Ok(input) }
+    async fn pay(&self, input: u32) -> Result<u32, StepError> {
+        Ok(input)
+    }
 }
 
 pub(crate) fn main() {
-    crate::run::run_handlers(Shop); crate::run::run_handlers(ShopOrder);
+    crate::run::run_handlers(Shop);
+    crate::run::run_handlers(ShopOrder);
 }

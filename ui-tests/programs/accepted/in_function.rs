@@ -7,9 +7,15 @@ fn in_fn() {
     #[flow(input = Order)]
     impl Local {
         #[step]
-        async fn a(&self, input: Order) -> Result<Order, StepError> { std::future::ready(()).await; Ok(input) }
+        async fn a(&self, input: Order) -> Result<Order, StepError> {
+            std::future::ready(()).await;
+            Ok(input)
+        }
         #[step]
-        async fn b(&self, a: Order) -> Result<Order, StepError> { std::future::ready(()).await; Ok(a) }
+        async fn b(&self, a: Order) -> Result<Order, StepError> {
+            std::future::ready(()).await;
+            Ok(a)
+        }
     }
     flow_runtime::with_step_queues!(Queues for Local);
     let _ = (Local::A, LocalStep::ALL, Queues::new(Local));

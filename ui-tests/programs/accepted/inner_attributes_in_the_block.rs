@@ -6,7 +6,9 @@ struct Shop;
 impl Shop {
     #![allow(clippy::many_single_char_names)]
     #[step]
-    async fn a(&self, input: u32) -> Result<u32, StepError> { Ok(input) }
+    async fn a(&self, input: u32) -> Result<u32, StepError> {
+        Ok(input)
+    }
 }
 
 pub(crate) fn main() {

@@ -6,9 +6,16 @@ type Item = (u32, String);
 #[flow(input = Vec<Item>)]
 impl Shop {
     #[map(over = input)]
-    async fn a(&self, #[allow(unused)] item: Item) -> Result<Item, StepError> { std::future::ready(()).await; Ok(item) }
+    async fn a(&self, #[allow(unused)] item: Item) -> Result<Item, StepError> {
+        std::future::ready(()).await;
+        Ok(item)
+    }
     #[step]
-    async fn b(&self, mut a: Vec<Item>) -> Result<u32, StepError> { std::future::ready(()).await; a.clear(); Ok(1) }
+    async fn b(&self, mut a: Vec<Item>) -> Result<u32, StepError> {
+        std::future::ready(()).await;
+        a.clear();
+        Ok(1)
+    }
 }
 
 pub(crate) fn main() {

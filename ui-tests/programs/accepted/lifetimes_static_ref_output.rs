@@ -5,7 +5,10 @@ struct Shop;
 #[flow(input = u32)]
 impl Shop {
     #[step]
-    async fn a(&self, input: u32) -> Result<std::marker::PhantomData<fn() -> u8>, StepError> { std::future::ready(input).await; Ok(std::marker::PhantomData) }
+    async fn a(&self, input: u32) -> Result<std::marker::PhantomData<fn() -> u8>, StepError> {
+        std::future::ready(input).await;
+        Ok(std::marker::PhantomData)
+    }
 }
 
 pub(crate) fn main() {

@@ -6,9 +6,15 @@ struct Shop;
 #[flow(input = u32)]
 impl Shop {
     #[step]
-    async fn ChargeCard(&self, input: u32) -> Result<u32, StepError> { std::future::ready(()).await; Ok(input) }
+    async fn ChargeCard(&self, input: u32) -> Result<u32, StepError> {
+        std::future::ready(()).await;
+        Ok(input)
+    }
     #[step(variant = X2y)]
-    async fn a1b(&self, #[from(ChargeCard)] c: u32) -> Result<u32, StepError> { std::future::ready(()).await; Ok(c) }
+    async fn a1b(&self, #[from(ChargeCard)] c: u32) -> Result<u32, StepError> {
+        std::future::ready(()).await;
+        Ok(c)
+    }
 }
 
 pub(crate) fn main() {

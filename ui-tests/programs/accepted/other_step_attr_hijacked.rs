@@ -11,9 +11,13 @@ mod allure {
 #[flow(input = u32)]
 impl Shop {
     #[step]
-    async fn a(&self, input: u32) -> Result<u32, StepError> { Ok(input) }
+    async fn a(&self, input: u32) -> Result<u32, StepError> {
+        Ok(input)
+    }
     #[allure::step]
-    fn helper(&self) -> u32 { 1 }
+    fn helper(&self) -> u32 {
+        1
+    }
 }
 
 pub(crate) fn main() {

@@ -7,7 +7,10 @@ struct Shop;
 #[flow(input = (u32))]
 impl Shop {
     #[step]
-    async fn a(&self, input: u32) -> (Result<u32, StepError>) { std::future::ready(()).await; Ok(input) }
+    async fn a(&self, input: u32) -> (Result<u32, StepError>) {
+        std::future::ready(()).await;
+        Ok(input)
+    }
 }
 
 pub(crate) fn main() {

@@ -12,11 +12,20 @@ impl Pub {
     /// # Errors
     /// never
     #[step]
-    pub async fn a(&self, input: Order) -> Result<Order, StepError> { std::future::ready(()).await; Ok(input) }
+    pub async fn a(&self, input: Order) -> Result<Order, StepError> {
+        std::future::ready(()).await;
+        Ok(input)
+    }
     #[map(over = c)]
-    async fn d(&self, item: u32) -> Result<u32, StepError> { std::future::ready(()).await; Ok(item) }
+    async fn d(&self, item: u32) -> Result<u32, StepError> {
+        std::future::ready(()).await;
+        Ok(item)
+    }
     #[step]
-    async fn c(&self, a: Order) -> Result<Vec<u32>, StepError> { std::future::ready(a).await; Ok(vec![]) }
+    async fn c(&self, a: Order) -> Result<Vec<u32>, StepError> {
+        std::future::ready(a).await;
+        Ok(vec![])
+    }
 }
 
 pub(crate) fn main() {

@@ -5,7 +5,9 @@ struct Shop;
 #[flow(input = u32)]
 impl Shop {
     #[step]
-    async fn a(&self, input: u32) -> Result<u32, StepError> { Ok(input) }
+    async fn a(&self, input: u32) -> Result<u32, StepError> {
+        Ok(input)
+    }
 }
 
 pub(crate) fn main() {

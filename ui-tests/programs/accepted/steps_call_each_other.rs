@@ -5,11 +5,19 @@ struct Shop;
 #[flow(input = u32)]
 impl Shop {
     #[step]
-    async fn a(&self, input: u32) -> Result<u32, StepError> { std::future::ready(()).await; Ok(input) }
+    async fn a(&self, input: u32) -> Result<u32, StepError> {
+        std::future::ready(()).await;
+        Ok(input)
+    }
     #[step]
-    async fn b(&self, a: u32, ctx: &StepContext) -> Result<u32, StepError> { let _ = ctx; self.a(a).await }
+    async fn b(&self, a: u32, ctx: &StepContext) -> Result<u32, StepError> {
+        let _ = ctx;
+        self.a(a).await
+    }
     #[step]
-    async fn c(&self, b: u32, ctx: &StepContext) -> Result<u32, StepError> { self.b(b, ctx).await }
+    async fn c(&self, b: u32, ctx: &StepContext) -> Result<u32, StepError> {
+        self.b(b, ctx).await
+    }
 }
 #[test]
 fn unit() {

@@ -6,9 +6,14 @@ macro_rules! shop {
         #[flow(input = $input)]
         impl $flow {
             #[step(when_exhausted = skip)]
-            async fn list(&self, input: $input, ctx: $ctx) -> Result<$list, StepError> { let _ = (input, ctx); Ok(vec![1]) }
+            async fn list(&self, input: $input, ctx: $ctx) -> Result<$list, StepError> {
+                let _ = (input, ctx);
+                Ok(vec![1])
+            }
             #[map(over = list)]
-            async fn each(&self, item: $item) -> $result { Ok(item) }
+            async fn each(&self, item: $item) -> $result {
+                Ok(item)
+            }
         }
     };
 }
