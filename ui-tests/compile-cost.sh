@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Times `cargo check` of a flow of 100 steps against the same methods without the macro, and prints the ratio.
+# Times `cargo check` and `cargo build` of a flow of 100 steps against the same methods without the macro, and prints what a
+# step costs: milliseconds of each, and bytes of generated code.
 #
-# Usage: ui-tests/compile-cost.sh [STEPS]. Each side is checked five times after a change of its file; the median of the
+# Usage: ui-tests/compile-cost.sh [STEPS]. Each side is compiled five times after a change of its file; the median of the
 # processor time counts, so that other work on the machine does not.
 set -euo pipefail
 
 steps=${1:-100}
-root=$(cd "$(dirname "$0")/.." && pwd)
+root=${ROOT:-$(cd "$(dirname "$0")/.." && pwd)}
 target=${CARGO_TARGET_DIR:-$root/target}
 project=$target/tmp/compile-cost
 mkdir -p "$project/src/bin"
@@ -55,30 +56,46 @@ RUST
   done
   echo '}'
   echo
-  echo 'fn main() {}'
+  # What is never named is never compiled to machine code.
+  if [ "$with_macro" = yes ]; then
+    echo 'fn main() { std::hint::black_box((<Shop as flow_runtime::Handlers>::call as *const (), Shop::definition as *const ())); }'
+  else
+    echo 'fn main() {}'
+  fi
 }
 
 program yes > "$project/src/bin/with_macro.rs"
 program no > "$project/src/bin/plain.rs"
 
-check() {
-  (cd "$project" && CARGO_TARGET_DIR=$target CARGO_INCREMENTAL=0 cargo check --offline --quiet --bin "$1")
+compile() {
+  (cd "$project" && CARGO_TARGET_DIR=$target CARGO_INCREMENTAL=0 cargo "$1" --offline --quiet --bin "$2")
 }
 
-# The median of five checks, in milliseconds of processor time.
+# The median of five runs of `cargo $1`, in milliseconds of processor time.
 median_ms() {
   local TIMEFORMAT='%3U %3S'
   for _ in 1 2 3 4 5; do
-    touch "$project/src/bin/$1.rs"
-    { time check "$1"; } 2>&1 | awk 'END { printf "%d\n", ($1 + $2) * 1000 }'
+    touch "$project/src/bin/$2.rs"
+    { time compile "$1" "$2"; } 2>&1 | awk 'END { printf "%d\n", ($1 + $2) * 1000 }'
   done | sort -n | sed -n 3p
 }
 
-check plain
-check with_macro
-plain=$(median_ms plain)
-with_macro=$(median_ms with_macro)
-awk -v steps="$steps" -v plain="$plain" -v with="$with_macro" 'BEGIN {
-  printf "steps %d, plain %d ms, with #[flow] %d ms, ratio %.2f, %.1f ms a step\n", \
-    steps, plain, with, with / plain, (with - plain) / steps
+# The bytes of a program after the expansion of macros, as rustc prints them, without indentation.
+expanded_bytes() {
+  (cd "$project" && CARGO_TARGET_DIR=$target RUSTC_BOOTSTRAP=1 cargo rustc --offline --quiet --profile check --bin "$1" -- \
+    -Zunpretty=expanded) | sed 's/^ *//' | wc -c
+}
+
+for command in check build; do
+  compile "$command" plain
+  compile "$command" with_macro
+  plain=$(median_ms "$command" plain)
+  with_macro=$(median_ms "$command" with_macro)
+  awk -v command="$command" -v steps="$steps" -v plain="$plain" -v with="$with_macro" 'BEGIN {
+    printf "%s: steps %d, plain %d ms, with #[flow] %d ms, ratio %.2f, %.1f ms a step\n", \
+      command, steps, plain, with, with / plain, (with - plain) / steps
+  }'
+done
+awk -v steps="$steps" -v plain="$(expanded_bytes plain)" -v with="$(expanded_bytes with_macro)" 'BEGIN {
+  printf "generated: %d bytes a step\n", (with - plain) / steps
 }'

@@ -83,13 +83,15 @@ impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for StepError {
 #[diagnostic::on_unimplemented(
     message = "a step cannot fail with `{Self}`",
     label = "neither `StepError` nor an error that converts into one",
-    note = "implement `std::error::Error + Send + Sync` for it, or return `StepError`"
+    note = "implement `std::error::Error + Send + Sync` for it, or return `StepError`",
+    note = "a boxed error is `Box<dyn std::error::Error + Send + Sync>`"
 )]
 pub trait IntoStepError {
     /// The failure of the attempt.
     fn into_step_error(self) -> StepError;
 }
 
+#[diagnostic::do_not_recommend]
 impl<E: Into<StepError>> IntoStepError for E {
     fn into_step_error(self) -> StepError {
         self.into()

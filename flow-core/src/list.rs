@@ -8,10 +8,11 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 #[diagnostic::on_unimplemented(
     message = "a map needs a list to run over, and `{Self}` is none",
     label = "not a list",
+    note = "a map over a part of a value is a map over a step that returns that part",
     note = "lists are `Vec`, `VecDeque`, `BTreeSet`, `HashSet`, `[T; N]`, `Box<[T]>` and what implements `FlowList`"
 )]
 pub trait FlowList {
-    /// The type of one element.
+    /// The type of one element; a map takes it as `item`, so there it implements `serde::Deserialize`.
     type Item;
 }
 

@@ -1,99 +1,79 @@
-//! What generated code says of a flow, as constants, and how that becomes a definition.
+//! What generated code says of a flow, as one text, and how that becomes a definition.
 
+use serde::Deserialize;
 use serde_json::Value;
 
-pub use crate::definition::{Mode, QueueMode};
 use crate::{
-    definition::{FlowDefinition, FlowOptions, StepKind, StepOptions, TypeContract},
+    definition::{FlowDefinition, FlowOptions, Mode, QueueMode, StepKind, StepOptions, TypeContract},
     draft::{FlowDraft, StepDraft},
 };
 
 /// A flow, as the macro writes it down.
-#[derive(Debug, Clone, Copy)]
-pub struct FlowSpec<'a> {
-    /// The flow's slug.
-    pub slug: &'static str,
-    /// Attempts, delays and timeout, where given.
-    pub numbers: Numbers,
-    /// Makes the contract of the input.
-    pub input: fn() -> TypeContract,
-    /// The doc comment.
-    pub note: Option<&'static str>,
-    /// The steps, as declared.
-    pub steps: &'a [StepSpec],
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FlowSpec {
+    slug: String,
+    #[serde(default)]
+    numbers: Numbers,
+    note: Option<String>,
+    /// As declared.
+    steps: Vec<StepSpec>,
 }
 
 /// A step, as the macro writes it down.
-#[derive(Debug, Clone, Copy)]
-pub struct StepSpec {
-    /// The step's slug.
-    pub slug: &'static str,
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StepSpec {
+    slug: String,
     /// A map's source; `None` in a single step.
-    pub over: Option<&'static str>,
+    over: Option<String>,
     /// Slugs of data dependencies.
-    pub needs: &'static [&'static str],
+    #[serde(default)]
+    needs: Vec<String>,
     /// Slugs of order-only dependencies.
-    pub after: &'static [&'static str],
-    /// A condition, as JSON text.
-    pub run_if: Option<&'static str>,
-    /// A condition, as JSON text.
-    pub run_unless: Option<&'static str>,
-    /// The mode, where given.
-    pub when_unmet: Option<Mode>,
-    /// The mode, where given.
-    pub when_exhausted: Option<Mode>,
-    /// Attempts, delays and timeout, where given.
-    pub numbers: Numbers,
-    /// Makes the contract of the handler's output.
-    pub output: fn() -> TypeContract,
-    /// The doc comment.
-    pub note: Option<&'static str>,
+    #[serde(default)]
+    after: Vec<String>,
+    /// `null` is a condition too.
+    #[serde(default, deserialize_with = "present")]
+    run_if: Option<Value>,
+    #[serde(default, deserialize_with = "present")]
+    run_unless: Option<Value>,
+    when_unmet: Option<Mode>,
+    when_exhausted: Option<Mode>,
+    #[serde(default)]
+    numbers: Numbers,
+    note: Option<String>,
 }
 
 /// Options with a number, where given; lengths of time in milliseconds.
-#[derive(Debug, Clone, Copy)]
-#[expect(missing_docs, reason = "named like the options")]
-pub struct Numbers {
-    pub max_attempts: Option<u32>,
-    pub base_delay: Option<u64>,
-    pub max_delay: Option<u64>,
-    pub timeout: Option<u64>,
-    pub start_delay: Option<u64>,
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Numbers {
+    max_attempts: Option<u32>,
+    base_delay: Option<u64>,
+    max_delay: Option<u64>,
+    timeout: Option<u64>,
+    start_delay: Option<u64>,
 }
 
-impl Numbers {
-    /// No option given.
-    pub const NONE: Self =
-        Self { max_attempts: None, base_delay: None, max_delay: None, timeout: None, start_delay: None };
+/// A value that is given, `null` too.
+fn present<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(value).map(Some)
 }
 
-impl StepSpec {
-    /// A step with nothing but a slug.
-    pub const fn new(slug: &'static str, output: fn() -> TypeContract) -> Self {
-        Self {
-            slug,
-            over: None,
-            needs: &[],
-            after: &[],
-            run_if: None,
-            run_unless: None,
-            when_unmet: None,
-            when_exhausted: None,
-            numbers: Numbers::NONE,
-            output,
-            note: None,
-        }
-    }
-}
-
-/// The definition of a flow that the macro has checked.
+/// The definition of a flow that the macro has checked: what it wrote of flow and steps as JSON, and what makes the contracts
+/// of the input and of each step, as declared.
 ///
 /// # Panics
 /// When the macro let a mistake pass.
-pub fn define(flow: &FlowSpec<'_>) -> FlowDefinition {
+pub fn define(spec: &str, input: fn() -> TypeContract, outputs: &[fn() -> TypeContract]) -> FlowDefinition {
+    let flow: FlowSpec = match serde_json::from_str(spec) {
+        Ok(flow) => flow,
+        Err(error) => panic!("the macro wrote a flow that is no JSON, which is a bug of flow: {error}"),
+    };
     let defaults = FlowOptions::default();
     let draft = FlowDraft {
-        slug: flow.slug.to_owned(),
+        slug: flow.slug,
         queue_mode: QueueMode::Plain,
         options: FlowOptions {
             max_attempts: flow.numbers.max_attempts.unwrap_or(defaults.max_attempts),
@@ -102,9 +82,9 @@ pub fn define(flow: &FlowSpec<'_>) -> FlowDefinition {
             timeout_ms: flow.numbers.timeout.unwrap_or(defaults.timeout_ms),
             steps: Vec::new(),
         },
-        input: (flow.input)(),
-        note: flow.note.map(str::to_owned),
-        steps: flow.steps.iter().map(draft_step).collect(),
+        input: input(),
+        note: flow.note,
+        steps: flow.steps.into_iter().zip(outputs).map(|(step, output)| draft_step(step, output())).collect(),
     };
     match draft.assemble() {
         Ok(definition) => definition,
@@ -112,16 +92,15 @@ pub fn define(flow: &FlowSpec<'_>) -> FlowDefinition {
     }
 }
 
-fn draft_step(step: &StepSpec) -> StepDraft {
-    let owned = |slugs: &[&str]| slugs.iter().map(|slug| (*slug).to_owned()).collect();
+fn draft_step(step: StepSpec, output: TypeContract) -> StepDraft {
     StepDraft {
-        slug: step.slug.to_owned(),
+        slug: step.slug,
         kind: if step.over.is_some() { StepKind::Map } else { StepKind::Single },
-        over: step.over.map(str::to_owned),
-        needs: owned(step.needs),
-        after: owned(step.after),
-        run_if: step.run_if.map(condition),
-        run_unless: step.run_unless.map(condition),
+        over: step.over,
+        needs: step.needs,
+        after: step.after,
+        run_if: step.run_if,
+        run_unless: step.run_unless,
         when_unmet: step.when_unmet,
         when_exhausted: step.when_exhausted,
         options: StepOptions {
@@ -132,16 +111,8 @@ fn draft_step(step: &StepSpec) -> StepDraft {
             start_delay_ms: step.numbers.start_delay,
         },
         queue: None,
-        output: (step.output)(),
-        note: step.note.map(str::to_owned),
-    }
-}
-
-/// The condition that the macro wrote as JSON text.
-fn condition(text: &str) -> Value {
-    match serde_json::from_str(text) {
-        Ok(value) => value,
-        Err(error) => panic!("the macro wrote a condition that is no JSON, which is a bug of flow: {error}"),
+        output,
+        note: step.note,
     }
 }
 
@@ -149,29 +120,16 @@ fn condition(text: &str) -> Value {
 mod tests {
     use super::*;
 
-    const fn step(slug: &'static str) -> StepSpec {
-        StepSpec::new(slug, TypeContract::any)
-    }
-
     #[test]
     fn what_the_macro_writes_becomes_the_definition() {
-        let numbers = Numbers { max_attempts: Some(1), base_delay: Some(2), max_delay: Some(3), ..Numbers::NONE };
-        let numbers = Numbers { timeout: Some(4), start_delay: Some(5), ..numbers };
-        let guarded = StepSpec {
-            needs: &["each"],
-            after: &["first"],
-            run_if: Some(r#"{"each":[1]}"#),
-            run_unless: Some(r#"{"first":null}"#),
-            when_unmet: Some(Mode::Fail),
-            when_exhausted: Some(Mode::Skip),
-            numbers,
-            note: Some("Guarded."),
-            ..step("guarded")
-        };
-        let steps = [guarded, StepSpec { over: Some("input"), ..step("each") }, step("first")];
-        let flow =
-            FlowSpec { slug: "shop", numbers: Numbers::NONE, input: TypeContract::any, note: None, steps: &steps };
-        let definition = define(&flow);
+        let spec = r#"{"slug": "shop", "steps": [
+            {"slug": "guarded", "needs": ["each"], "after": ["first"], "run_if": {"each": [1]}, "run_unless": {"first": null},
+             "when_unmet": "fail", "when_exhausted": "skip", "note": "Guarded.",
+             "numbers": {"max_attempts": 1, "base_delay": 2, "max_delay": 3, "timeout": 4, "start_delay": 5}},
+            {"slug": "each", "over": "input"},
+            {"slug": "first"}]}"#;
+        let any: fn() -> TypeContract = TypeContract::any;
+        let definition = define(spec, any, &[any; 3]);
         let step = &definition.shape.steps[2];
         assert_eq!(
             (step.slug.as_str(), &*step.needs, &*step.after),

@@ -1,6 +1,6 @@
 //! Collects errors, so that one build reports every mistake of a flow.
 
-use std::fmt::Display;
+use std::{collections::HashSet, fmt::Display};
 
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
@@ -9,21 +9,40 @@ use quote::ToTokens;
 #[derive(Default)]
 pub(crate) struct Diag {
     errors: Vec<syn::Error>,
+    /// The step that is looked at, by its place in order of declaration.
+    step: Option<usize>,
+    faulty: HashSet<usize>,
 }
 
 impl Diag {
+    /// What is reported from now on is a mistake of step `place`.
+    pub(crate) fn enter_step(&mut self, place: usize) {
+        self.step = Some(place);
+    }
+
+    /// What is reported from now on is a mistake of the flow.
+    pub(crate) fn leave_steps(&mut self) {
+        self.step = None;
+    }
+
+    /// Whether a mistake of step `place` was reported.
+    pub(crate) fn is_faulty(&self, place: usize) -> bool {
+        self.faulty.contains(&place)
+    }
+
     /// Reports a mistake at `tokens`.
     pub(crate) fn at(&mut self, tokens: impl ToTokens, text: impl Display) {
-        self.errors.push(syn::Error::new_spanned(tokens, text));
+        self.push(syn::Error::new_spanned(tokens, text));
     }
 
     /// Reports a mistake at `span`.
     pub(crate) fn at_span(&mut self, span: Span, text: impl Display) {
-        self.errors.push(syn::Error::new(span, text));
+        self.push(syn::Error::new(span, text));
     }
 
     /// Takes over an error of the parser.
     pub(crate) fn push(&mut self, error: syn::Error) {
+        self.faulty.extend(self.step);
         self.errors.push(error);
     }
 

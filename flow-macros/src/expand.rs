@@ -1,4 +1,4 @@
-//! From a checked model to tokens; cannot fail.
+//! From a model to tokens; cannot fail.
 
 mod adapters;
 mod checks;
@@ -16,18 +16,48 @@ pub(crate) fn expand(parsed: &Parsed, flow: &Flow) -> TokenStream {
     let block = parsed.user_block();
     let items = public_items(flow);
     let output = output::expand(flow);
-    let checks = checks::expand(flow);
     let definition = definition::expand(flow);
+    let hidden = hidden(flow, &definition);
+    quote! { #block #items #output #hidden }
+}
+
+/// What stands beside the block of a flow with mistakes: the public names, and the checks of the steps that are sound.
+pub(crate) fn expand_faulty(flow: &Flow) -> TokenStream {
+    let items = public_items(flow);
+    let output = output::expand_stand_in(flow);
+    let definition = definition::expand_stand_in(flow);
+    let hidden = (!flow.is_borrowing()).then(|| hidden(flow, &definition));
+    quote! { #items #output #hidden }
+}
+
+/// What has no name for the user.
+fn hidden(flow: &Flow, definition: &TokenStream) -> TokenStream {
+    let checks = checks::expand(flow);
     let handlers = adapters::expand(flow);
+    let type_check = checks::expand_type_check(flow);
+    let quiet = quiet();
+    let helpers = import_helpers(flow);
     quote! {
-        #block
-        #items
-        #output
-        #[allow(private_interfaces, dead_code, non_local_definitions)]
+        #quiet
         const _: () = {
+            #helpers
             #checks
             #definition
             #handlers
+            #type_check
+        };
+    }
+}
+
+/// Imports the helpers, those that are found by method names among them.
+fn import_helpers(flow: &Flow) -> TokenStream {
+    let Flow { private, helpers, .. } = flow;
+    quote! {
+        #[allow(unused_imports)]
+        use #private as #helpers;
+        #[allow(unused_imports)]
+        use #private::{
+            NoCarrier as _, NoElements as _, NoEnd as _, NoFailure as _, NoLife as _, ShownAnyhow as _,
         };
     }
 }
@@ -36,20 +66,25 @@ pub(crate) fn expand(parsed: &Parsed, flow: &Flow) -> TokenStream {
 fn public_items(flow: &Flow) -> TokenStream {
     let step_enum = steps::expand_enum(flow);
     let keys = steps::expand_keys(flow);
-    let deps = steps::expand_deps(flow);
+    let deps = flow.has_deps.then(|| steps::expand_deps(flow));
     quote! { #step_enum #keys #deps }
 }
 
-/// The public names of a flow with mistakes, with stand-ins for their implementations.
-pub(crate) fn stand_ins(flow: &Flow) -> TokenStream {
-    let items = public_items(flow);
-    let output = output::expand_stand_in(flow);
-    let definition = definition::expand_stand_in(flow);
-    let handlers = adapters::expand_stand_in(flow);
+/// Goes before code that repeats types of the user's: what a lint says of them it says where the user wrote them.
+fn quiet() -> TokenStream {
     quote! {
-        #items
-        #output
-        #[allow(private_interfaces, dead_code, non_local_definitions)]
-        const _: () = { #definition #handlers };
+        #[allow(
+            dead_code,
+            deprecated,
+            non_local_definitions,
+            private_interfaces,
+            trivial_bounds,
+            unreachable_pub,
+            unused_qualifications,
+            clippy::all,
+            clippy::nursery,
+            clippy::pedantic,
+            clippy::restriction
+        )]
     }
 }

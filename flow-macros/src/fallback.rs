@@ -1,15 +1,56 @@
-//! What is emitted for a flow with mistakes: the errors, the user's items, and stand-ins for the public names.
+//! What is emitted for a flow with mistakes: the errors, the user's items, the public names, and the checks of what is
+//! sound.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
-use quote::quote;
+use quote::{ToTokens, quote};
+use syn::Path;
 
-use crate::{diag::Diag, expand, model::Flow, parse::Parsed};
+use crate::{
+    diag::Diag,
+    expand,
+    model::{Flow, Step},
+    parse::{Method, Parsed},
+};
 
 /// For a block that could be read.
 pub(crate) fn with_model(parsed: &Parsed, flow: &Flow, errors: TokenStream) -> TokenStream {
-    let block = parsed.user_block();
-    let stand_ins = expand::stand_ins(flow);
-    quote! { #errors #block #stand_ins }
+    let block = without_follow_ups(parsed, flow);
+    // The names of an earlier flow on the same type are there already.
+    let rest = flow.earlier_block.is_none().then(|| expand::expand_faulty(flow));
+    quote! { #errors #block #rest }
+}
+
+/// The user's block; a method that should be `async` is, so that its `.await` is no second error.
+fn without_follow_ups(parsed: &Parsed, flow: &Flow) -> TokenStream {
+    let is_meant_async = |method: &Method| {
+        let lacks_it =
+            |step: &Step| step.method == method.sig.ident && step.lacks_async() && !step.has_written_future();
+        flow.steps.iter().any(lacks_it) && holds_await(method.body.to_token_stream())
+    };
+    // They would report themselves, since they do not stand under `#[flow]` any more.
+    let has_renamed_markers = flow.steps.is_empty() && !flow.unknown_attrs.is_empty();
+    parsed.user_block_with(|method| {
+        let mut method = method.clone();
+        if is_meant_async(&method) {
+            method.make_async();
+        }
+        if has_renamed_markers {
+            method.attrs.retain(|attr| !flow.unknown_attrs.iter().any(|unknown| is_same(unknown, attr.path())));
+        }
+        method.into_token_stream()
+    })
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    one.to_token_stream().to_string() == other.to_token_stream().to_string()
+}
+
+fn holds_await(body: TokenStream) -> bool {
+    body.into_iter().any(|token| match token {
+        TokenTree::Ident(word) => word == "await",
+        TokenTree::Group(group) => holds_await(group.stream()),
+        _ => false,
+    })
 }
 
 /// For what is no `impl` block: the errors and the item without our markers.

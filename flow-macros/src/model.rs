@@ -2,6 +2,7 @@
 
 mod options;
 mod params;
+mod returned;
 mod step;
 
 use std::collections::HashSet;
@@ -12,18 +13,32 @@ use flow_core::{
 };
 use heck::ToSnakeCase;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
-use quote::ToTokens;
-use syn::{Generics, Type, ext::IdentExt};
+use quote::{ToTokens, format_ident, quote};
+use syn::{Generics, ImplItem, Path, Type, ext::IdentExt};
 
-use crate::{diag::Diag, parse::Parsed, paths, text};
+use self::step::Block;
+use crate::{
+    beside::Beside,
+    diag::Diag,
+    parse::Parsed,
+    paths,
+    text::{self, plain},
+};
 
-pub(crate) use options::{ALL_NUMBERS, Numbers, Said};
-pub(crate) use params::{Param, Reference, Role, is_context_type};
+pub(crate) use options::{Numbers, Said};
+pub(crate) use params::{Param, Reference, Role};
+pub(crate) use returned::{Returned, has_too_many_arguments, is_future, is_result};
 pub(crate) use step::{Source, Step, without_self};
 
 /// A flow with everything that its expansion needs.
 pub(crate) struct Flow {
     pub(crate) name: Ident,
+    /// The name of the step enum.
+    pub(crate) step_enum: GeneratedName,
+    /// The name of the output struct.
+    pub(crate) output_struct: GeneratedName,
+    /// Whether structs of dependencies were asked for.
+    pub(crate) has_deps: bool,
     pub(crate) self_ty: Type,
     pub(crate) generics: Generics,
     pub(crate) slug: Said<String>,
@@ -39,16 +54,59 @@ pub(crate) struct Flow {
     pub(crate) cycles: Vec<Cycle>,
     /// Every word in the types of input, parameters and outputs.
     pub(crate) type_words: HashSet<String>,
-    /// Whether rustc reports a syntax error in a step, so that names may be missing.
-    pub(crate) has_broken_step: bool,
+    /// Whether rustc reports a syntax error in the block, so that names may be missing.
+    pub(crate) is_broken: bool,
+    /// The type of an earlier block beside this one whose flow gives the same names.
+    pub(crate) earlier_block: Option<String>,
+    /// The methods without a marker.
+    pub(crate) unmarked: Vec<Ident>,
+    /// The constants of the block.
+    pub(crate) constants: Vec<Ident>,
+    /// Markers on what is no method, with what they mark.
+    pub(crate) misplaced_markers: Vec<(Path, TokenStream)>,
+    /// Attributes of unmarked methods that may be markers under another name.
+    pub(crate) unknown_attrs: Vec<Path>,
     /// The path of the helpers that generated code names.
     pub(crate) private: TokenStream,
+    /// Their name inside the blocks that import them.
+    pub(crate) helpers: TokenStream,
 }
 
 impl Flow {
     /// The steps in step order, without those whose names are taken, which is reported.
     pub(crate) fn in_order(&self) -> impl Iterator<Item = &Step> {
         self.order.iter().map(|&place| &self.steps[place]).filter(|step| !step.is_shadowed)
+    }
+
+    /// Says of each step whether anything was reported of it.
+    pub(crate) fn set_soundness(&mut self, diag: &Diag) {
+        for place in 0..self.steps.len() {
+            let is_sound = !diag.is_faulty(place) && self.has_whole_types(&self.steps[place]);
+            self.steps[place].is_sound = is_sound;
+        }
+    }
+
+    /// Whether the flow can be made; where nothing was reported and it cannot, rustc reports it.
+    pub(crate) fn is_sound(&self) -> bool {
+        !self.is_broken && self.steps.iter().all(|step| step.is_sound)
+    }
+
+    /// Whether the type of the flow borrows, so that no trait can be implemented for it; that is reported.
+    pub(crate) fn is_borrowing(&self) -> bool {
+        self.generics.lifetimes().next().is_some() || holds_borrow(self.self_ty.to_token_stream())
+    }
+
+    /// Whether every type that the step names, also by its dependencies, is there to be compared.
+    fn has_whole_types(&self, step: &Step) -> bool {
+        let stands = |ty: Option<&Type>| ty.is_some_and(|ty| self.can_stand_alone(ty));
+        let is_whole = |declared: usize| stands(self.steps[declared].output()) && !self.steps[declared].is_shadowed;
+        let takes_input = step.takes_input() || matches!(step.source, Some(Source::Input(_)));
+        !step.is_broken
+            && !step.is_shadowed
+            && stands(step.output())
+            && step.dependencies().all(is_whole)
+            && step.needs().all(|(_, reference)| reference.target.is_some())
+            && (!takes_input || stands(self.input.as_ref()))
     }
 
     /// The place of step `declared` in step order.
@@ -61,9 +119,11 @@ impl Flow {
         holds_placeholder(ty).is_none() && !holds_borrow(ty.to_token_stream()) && self.type_parameter_in(ty).is_none()
     }
 
-    /// The first type parameter of the flow that `ty` names.
+    /// The first type or const parameter of the flow that `ty` names.
     pub(crate) fn type_parameter_in(&self, ty: &Type) -> Option<Ident> {
-        let parameters: Vec<&Ident> = self.generics.type_params().map(|parameter| &parameter.ident).collect();
+        let types = self.generics.type_params().map(|parameter| &parameter.ident);
+        let parameters: Vec<&Ident> =
+            types.chain(self.generics.const_params().map(|parameter| &parameter.ident)).collect();
         find_word(ty.to_token_stream(), &|word| parameters.contains(&word))
     }
 
@@ -84,14 +144,20 @@ impl Flow {
 
 /// Fills in the model; what cannot be read is reported and left out.
 pub(crate) fn build(parsed: &Parsed, diag: &mut Diag) -> Flow {
-    let name = type_name(&parsed.self_ty, diag);
+    let self_ty = plain(&parsed.self_ty).clone();
+    let name = type_name(&self_ty, diag);
     let options = options::FlowOptions::read(&parsed.options, diag);
+    let names = options.names.unwrap_or_else(|| name.clone());
+    let private = paths::private_path(options.krate.as_ref());
     let marked: Vec<_> = parsed.marked().collect();
-    let names: Vec<&Ident> = marked.iter().map(|(method, _)| &method.sig.ident).collect();
-    let mut steps: Vec<Step> = marked
-        .iter()
-        .map(|(method, marker)| step::build(method, marker, &names, &name, &parsed.self_ty, diag))
-        .collect();
+    let methods: Vec<&Ident> = marked.iter().map(|(method, _)| &method.sig.ident).collect();
+    let block = Block { names: &names, self_ty: &self_ty, private: &private, steps: &methods };
+    let mut steps = Vec::with_capacity(marked.len());
+    for (place, (method, marker)) in marked.iter().enumerate() {
+        diag.enter_step(place);
+        steps.push(step::build(method, marker, &block, diag));
+    }
+    diag.leave_steps();
     shadow(&mut steps);
     let dependencies: Vec<Vec<usize>> = steps.iter().map(|step| step.dependencies().collect()).collect();
     let (order, cycles) = match step_order(&dependencies) {
@@ -102,10 +168,14 @@ pub(crate) fn build(parsed: &Parsed, diag: &mut Diag) -> Flow {
         value: name.to_string().trim_start_matches("r#").to_snake_case(),
         span: name.span(),
     });
-    let input = options.input.map(|input| without_self(&input, &parsed.self_ty));
+    let input = options.input.map(|input| without_self(plain(&input), &self_ty));
+    let types = || input.iter().chain(steps.iter().filter_map(Step::output));
+    let beside = Beside::read(&names, name.span(), &parsed.body);
     Flow {
+        step_enum: GeneratedName::new(&names, "Step", types(), &beside),
+        output_struct: GeneratedName::new(&names, "Output", types(), &beside),
+        earlier_block: beside.earlier_block,
         type_words: words_in_types(input.as_ref(), &steps),
-        self_ty: parsed.self_ty.clone(),
         generics: parsed.generics.clone(),
         slug,
         input,
@@ -115,9 +185,81 @@ pub(crate) fn build(parsed: &Parsed, diag: &mut Diag) -> Flow {
         order,
         cycles,
         steps,
+        has_deps: options.has_deps,
+        is_broken: parsed.is_broken(),
+        unmarked: parsed.unmarked().map(|method| method.sig.ident.clone()).collect(),
+        constants: parsed.others().filter_map(|other| constant_name(&other.tokens)).collect(),
+        misplaced_markers: parsed
+            .others()
+            .filter(|other| !other.is_broken)
+            .filter_map(|other| other.marker.clone())
+            .collect(),
+        unknown_attrs: parsed
+            .unmarked()
+            .flat_map(|method| &method.attrs)
+            .map(|attr| attr.path())
+            .filter(may_be_marker)
+            .cloned()
+            .collect(),
         name,
-        has_broken_step: parsed.has_broken_step(),
-        private: paths::private_path(options.krate.as_ref()),
+        self_ty,
+        private,
+        helpers: quote!(__flow),
+    }
+}
+
+/// The name that a generated type has beside the flow.
+pub(crate) struct GeneratedName {
+    /// Its name; another one where a type of the user's has the name already.
+    pub(crate) name: Ident,
+    /// The name that a type of the user's has, where it occurs, or at the flow.
+    pub(crate) taken: Option<Ident>,
+}
+
+impl GeneratedName {
+    fn new<'a>(names: &Ident, end: &str, mut types: impl Iterator<Item = &'a Type>, beside: &Beside) -> Self {
+        let name = format_ident!("{}{}", names, end, span = Span::call_site());
+        let is_beside = beside.types.iter().any(|ty| name == ty);
+        let at_flow = is_beside.then(|| format_ident!("{name}", span = names.span()));
+        let taken = types.find_map(|ty| word_in(ty, &name)).or(at_flow);
+        let name = if taken.is_some() { format_ident!("__{name}", span = Span::call_site()) } else { name };
+        Self { name, taken }
+    }
+}
+
+/// The name of the constant that an item is.
+fn constant_name(item: &TokenStream) -> Option<Ident> {
+    match syn::parse2(item.clone()) {
+        Ok(ImplItem::Const(constant)) => Some(constant.ident),
+        _ => None,
+    }
+}
+
+/// Whether an attribute ends with the name of a marker, or is a single word that the language and its tools do not know.
+fn may_be_marker(path: &&Path) -> bool {
+    const KNOWN: [&str; 18] = [
+        "allow",
+        "cfg",
+        "cfg_attr",
+        "cold",
+        "deny",
+        "deprecated",
+        "doc",
+        "expect",
+        "forbid",
+        "ignore",
+        "inline",
+        "instrument",
+        "must_use",
+        "no_mangle",
+        "target_feature",
+        "test",
+        "track_caller",
+        "warn",
+    ];
+    match path.get_ident() {
+        Some(word) => !KNOWN.iter().any(|known| word == known),
+        None => path.segments.last().is_some_and(|last| last.ident == "step" || last.ident == "map"),
     }
 }
 
@@ -152,11 +294,16 @@ fn find_word(tokens: TokenStream, is_meant: &dyn Fn(&Ident) -> bool) -> Option<I
     })
 }
 
+/// Where `word` occurs in `ty`.
+fn word_in(ty: &Type, word: &Ident) -> Option<Ident> {
+    find_word(ty.to_token_stream(), &|found| found == word)
+}
+
 /// Every word in the types that generated code repeats.
 fn words_in_types(input: Option<&Type>, steps: &[Step]) -> HashSet<String> {
     let of_step = |step: &'_ Step| -> Vec<TokenStream> {
         let params = step.params.iter().map(|param| param.ty.to_token_stream());
-        params.chain(step.output.as_ref().map(ToTokens::to_token_stream)).collect()
+        params.chain(step.output().map(ToTokens::to_token_stream)).collect()
     };
     let mut words = HashSet::new();
     for tokens in input.map(ToTokens::to_token_stream).into_iter().chain(steps.iter().flat_map(of_step)) {

@@ -1,5 +1,6 @@
 //! What was written: the block, its methods and their options, with spans and without judgement.
 
+mod broken;
 mod json;
 mod methods;
 mod options;
@@ -11,18 +12,22 @@ use syn::{
     parse::{ParseStream, Parser},
 };
 
-use crate::diag::Diag;
+use crate::{diag::Diag, paths};
 
 pub(crate) use json::Json;
-pub(crate) use methods::{Item, Marker, Method};
-pub(crate) use options::{Form, Written};
+pub(crate) use methods::{Item, Marker, Method, Other};
+pub(crate) use options::{Form, Options, Written};
 
 /// The `impl` block under `#[flow(…)]` with the flow's options.
 pub(crate) struct Parsed {
-    pub(crate) options: Vec<Written>,
+    pub(crate) options: Options,
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) generics: Generics,
     pub(crate) self_ty: Type,
+    /// The tokens of the block's body, as they were written.
+    pub(crate) body: TokenStream,
+    /// `#![…]` inside the block.
+    pub(crate) inner_attrs: Vec<Attribute>,
     pub(crate) items: Vec<Item>,
 }
 
@@ -35,18 +40,46 @@ impl Parsed {
         })
     }
 
-    /// Whether rustc has a syntax error to report in a marked item.
-    pub(crate) fn has_broken_step(&self) -> bool {
-        self.items.iter().any(|item| matches!(item, Item::Other(other) if other.is_marked))
+    /// The unmarked methods, in order of declaration.
+    pub(crate) fn unmarked(&self) -> impl Iterator<Item = &Method> {
+        self.items.iter().filter_map(|item| match item {
+            Item::Method(method) if method.marker.is_none() => Some(&**method),
+            _ => None,
+        })
+    }
+
+    /// Items that are no methods.
+    pub(crate) fn others(&self) -> impl Iterator<Item = &Other> {
+        self.items.iter().filter_map(|item| match item {
+            Item::Other(other) => Some(other),
+            Item::Method(_) => None,
+        })
+    }
+
+    /// Whether rustc has a syntax error to report in the block, so that a step or its name may be missing.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.items.iter().any(|item| match item {
+            Item::Method(method) => method.is_broken,
+            Item::Other(other) => other.is_broken,
+        })
     }
 
     /// The user's block without our attributes.
     pub(crate) fn user_block(&self) -> TokenStream {
-        let Self { attrs, generics, self_ty, items, .. } = self;
+        self.user_block_with(ToTokens::to_token_stream)
+    }
+
+    /// The user's block without our attributes, with each method as `write` gives it.
+    pub(crate) fn user_block_with(&self, write: impl Fn(&Method) -> TokenStream) -> TokenStream {
+        let Self { attrs, generics, self_ty, inner_attrs, .. } = self;
         let where_clause = &generics.where_clause;
+        let items = self.items.iter().map(|item| match item {
+            Item::Method(method) => write(method),
+            Item::Other(other) => other.tokens.clone(),
+        });
         quote! {
             #(#attrs)*
-            impl #generics #self_ty #where_clause { #(#items)* }
+            impl #generics #self_ty #where_clause { #(#inner_attrs)* #(#items)* }
         }
     }
 }
@@ -70,8 +103,9 @@ pub(crate) fn parse(options: TokenStream, item: TokenStream, diag: &mut Diag) ->
     }
 }
 
-fn parse_block(input: ParseStream<'_>, options: Vec<Written>, diag: &mut Diag) -> syn::Result<Option<Parsed>> {
-    let attrs = input.call(Attribute::parse_outer)?;
+fn parse_block(input: ParseStream<'_>, options: Options, diag: &mut Diag) -> syn::Result<Option<Parsed>> {
+    let mut attrs = input.call(Attribute::parse_outer)?;
+    take_second_flow(&mut attrs, diag);
     if !input.peek(Token![impl]) {
         input.parse::<TokenStream>()?;
         return Ok(None);
@@ -86,18 +120,23 @@ fn parse_block(input: ParseStream<'_>, options: Vec<Written>, diag: &mut Diag) -
     generics.where_clause = input.parse()?;
     let content;
     braced!(content in input);
+    let body: TokenStream = content.fork().parse()?;
+    let inner_attrs = content.call(Attribute::parse_inner)?;
+    let runtime = paths::RuntimePath::new(options.path_of_crate());
     let mut items = Vec::new();
     while !content.is_empty() {
-        items.push(methods::parse_item(&content, diag)?);
+        items.push(methods::parse_item(&content, &runtime, diag)?);
     }
-    Ok(Some(Parsed { options, attrs, generics, self_ty, items }))
+    Ok(Some(Parsed { options, attrs, generics, self_ty, body, inner_attrs, items }))
 }
 
-impl ToTokens for Item {
-    fn to_tokens(&self, tokens: &mut TokenStream) {
-        match self {
-            Self::Method(method) => method.to_tokens(tokens),
-            Self::Other(other) => other.tokens.to_tokens(tokens),
+/// A second `#[flow]` would make every name twice, so it is reported and taken away.
+fn take_second_flow(attrs: &mut Vec<Attribute>, diag: &mut Diag) {
+    attrs.retain(|attr| {
+        let is_flow = attr.path().segments.last().is_some_and(|last| last.ident == "flow");
+        if is_flow {
+            diag.at(attr, "this block has `#[flow]` twice; say all options in one");
         }
-    }
+        !is_flow
+    });
 }

@@ -6,8 +6,14 @@ mod agree;
 mod elements;
 #[path = "private/ending.rs"]
 mod ending;
+#[path = "private/handler.rs"]
+mod handler;
+#[path = "private/output.rs"]
+mod output;
 #[path = "private/queues.rs"]
 mod queues;
+#[path = "private/sample.rs"]
+mod sample;
 #[path = "private/shown.rs"]
 mod shown;
 #[path = "private/step_enum.rs"]
@@ -19,13 +25,14 @@ mod value;
 
 pub use std::{
     clone::Clone,
-    cmp::{Eq, PartialEq},
-    concat,
+    cmp::{Eq, Ord, Ordering, PartialEq, PartialOrd},
+    compile_error, concat,
     convert::{From, Into},
     fmt::{self, Debug},
     hash::Hash,
-    marker::{Copy, Sized},
+    marker::{Copy, Send, Sized},
     option::Option::{self, None, Some},
+    option_env,
     prelude::v1::derive,
     primitive::{bool, str, usize},
     result::Result::{self, Err, Ok},
@@ -54,23 +61,27 @@ pub use serde;
 pub use serde_json;
 
 pub use self::{
-    agree::{
-        InputIs, OutputIs, OutputUnlessExhausted, OutputUnlessUnmet, input, output, output_unless_exhausted,
-        output_unless_unmet,
-    },
-    elements::{ElementIs, Elements, NoElements, is_list},
-    ending::{Ended, NoEnd, call_async, call_blocking, fails_with},
+    agree::{ContextIs, InputIs, OutputIs, OutputUnlessExhausted, OutputUnlessUnmet, context},
+    elements::{Element, ElementIs, Elements, NoElements, is_list},
+    ending::{Ended, Failure, NoEnd, NoFailure, Outcome, Returns, fails_with, returned},
+    handler::{Checked, Life, NoLife, OnThreads, Shared, call_async, call_blocking, is_shared},
+    output::{OutputFields, OutputWriter, next_field, read_output, required_field, skip_field, write_output},
     queues::{Slugs, routed_queues, step_queues, texts},
-    shown::{Shown, ShownAnyhow},
+    sample::sample_args,
+    shown::{Shown, ShownAnyhow, show_output},
     step_enum::deserialize_step,
-    value::{Carrier, Described, FieldName, NoCarrier, is_value},
+    value::{Carrier, Described, NoCarrier, any_contract, is_value},
 };
 pub use crate::__step_enum as step_enum;
 
-/// Stands where a flow with mistakes would have code; such a program does not compile, so it never runs.
-///
-/// # Panics
-/// Always.
+/// Stands where a flow with mistakes would have code. The compiler has reported the mistake; a program that got here
+/// nevertheless does not build, since the constant in this function cannot be computed.
+#[must_use]
 pub fn stand_in<T>() -> T {
-    unreachable!("a flow with mistakes does not compile")
+    const {
+        panic!(
+            "a part of this flow was refused and still came to be compiled, which is a bug of flow; please report the block \
+             under `#[flow]`"
+        )
+    }
 }

@@ -22,3 +22,9 @@ impl Shop {
 fn a_plain_fn_is_a_handler() {
     assert_eq!(Shop.reserve(vec![1], &StepContext::for_test()), Ok(vec![2]));
 }
+
+// T31
+#[test]
+fn handlers_run() {
+    crate::run::run_handlers(Shop);
+}

@@ -44,3 +44,9 @@ fn conditions_are_the_json_that_was_written() {
     assert_eq!((&steps[3].run_if, &steps[3].run_unless), (&Some(json!(-1.25)), &Some(json!(false))));
     assert_eq!(steps[4].run_if, Some(json!({ "object": { "any": 1 }, "list": 1 })));
 }
+
+// T31
+#[test]
+fn handlers_run() {
+    crate::run::run_handlers(Shop);
+}

@@ -3,7 +3,7 @@ use flow_runtime::prelude::*;
 
 struct Shop;
 
-#[flow(input = u32)]
+#[flow(input = u32, deps)]
 impl Shop {
     #[step(when_exhausted = skip)]
     async fn a(&self, input: u32) -> Result<u32, StepError> {
@@ -32,4 +32,10 @@ fn the_steps_between_are_plain() {
     let deps = ShopDDeps { b: 1, c: 2 };
     assert_eq!(deps.b + deps.c, 3);
     assert_eq!(serde_json::from_str::<ShopOutput>(r#"{"d": 4}"#).expect("reads").d, 4);
+}
+
+// T31
+#[test]
+fn handlers_run() {
+    crate::run::run_handlers(Shop);
 }

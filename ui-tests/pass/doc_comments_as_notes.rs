@@ -28,3 +28,9 @@ fn docs_are_notes() {
     assert_eq!(notes.steps, [Some("Takes \"one\" off the shelf.".to_owned()), None]);
     assert!(Shop::graph().mermaid().contains("reserve<br/>Takes &quot;one&quot; off the shelf."));
 }
+
+// T31
+#[test]
+fn handlers_run() {
+    crate::run::run_handlers(Shop);
+}

@@ -53,3 +53,9 @@ async fn handlers_fail_with_their_own_errors() {
     assert!(Shop.anyhow(0).await.is_err() && Shop.alias().await.is_err());
     assert_eq!(ShopStep::ALL.len(), 7);
 }
+
+// T31
+#[test]
+fn handlers_run() {
+    crate::run::run_handlers(Shop);
+}

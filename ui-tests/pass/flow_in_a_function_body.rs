@@ -1,7 +1,7 @@
 // T28
 use flow_runtime::prelude::*;
 
-// T28
+// T28, T31
 #[test]
 fn a_flow_works_in_a_function_body() {
     #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
@@ -22,4 +22,5 @@ fn a_flow_works_in_a_function_body() {
     assert_eq!((Shop::SLUG, ShopStep::Reserve.as_str()), ("shop", "reserve"));
     let output: ShopOutput = serde_json::from_str(r#"{"reserve": null}"#).expect("reads");
     let Order = output.reserve;
+    crate::run::run_handlers(Shop);
 }

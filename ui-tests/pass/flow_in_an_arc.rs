@@ -22,3 +22,9 @@ fn of<F: Handlers>(_: F) -> (&'static str, usize) {
 fn an_arc_is_the_flow() {
     assert_eq!((of(Shop), of(Arc::new(Shop))), (("shop", 1), ("shop", 1)));
 }
+
+// T31
+#[test]
+fn handlers_run() {
+    crate::run::run_handlers(Shop);
+}

@@ -28,3 +28,10 @@ shop!(Mill, String, grind);
 fn names_come_through() {
     assert_eq!((ShopStep::Reserve.as_str(), MillStep::Grind.as_str()), ("reserve", "grind"));
 }
+
+// T31
+#[test]
+fn handlers_run() {
+    crate::run::run_handlers(Shop);
+    crate::run::run_handlers(Mill);
+}

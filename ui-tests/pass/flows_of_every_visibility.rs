@@ -32,3 +32,9 @@ fn names_reach_as_far_as_their_module() {
     assert_eq!(inner::ShopStep::Reserve.as_str(), "reserve");
     assert_eq!(inner::Shop::SHIP.slug(), "ship");
 }
+
+// T31
+#[test]
+fn handlers_run() {
+    crate::run::run_handlers(inner::Shop);
+}

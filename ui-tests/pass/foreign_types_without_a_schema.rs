@@ -23,3 +23,9 @@ fn anything_is_allowed() {
     let output: ShopOutput = serde_json::from_str(r#"{"reserve": 1}"#).expect("reads");
     assert_eq!((format!("{output:?}"), output.reserve.0), ("ShopOutput { reserve: .. }".to_owned(), 1));
 }
+
+// T31
+#[test]
+fn handlers_run() {
+    crate::run::run_handlers(Shop);
+}

@@ -50,3 +50,9 @@ async fn type_parameters_are_for_bodies() {
     let queues = FreeQueues::new(flow);
     assert_eq!(flow_runtime::StepQueued::flow(&queues).charge(1).await, Ok(1));
 }
+
+// T31
+#[test]
+fn handlers_run() {
+    crate::run::run_handlers(Checkout::<Free, 5> { payments: Free });
+}

@@ -39,3 +39,9 @@ fn conditions_that_no_value_can_meet_are_found() {
 fn the_graph_is_drawn() {
     assert!(Shop::graph().dot().contains("\"wrap\" -> \"ship\";"));
 }
+
+// T31
+#[test]
+fn handlers_run() {
+    crate::run::run_handlers(Shop);
+}

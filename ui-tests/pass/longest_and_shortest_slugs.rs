@@ -35,3 +35,9 @@ fn they_are_kept_as_written() {
     let lengths: Vec<usize> = ShopStep::ALL.iter().map(|step| step.as_str().len()).collect();
     assert_eq!((Shop::SLUG.len(), lengths), (47, vec![128, 1, 5, 6]));
 }
+
+// T31
+#[test]
+fn handlers_run() {
+    crate::run::run_handlers(Shop);
+}

@@ -64,3 +64,9 @@ fn maps_have_the_types_of_elements() {
     assert_eq!((output.of_an_array[0][0], output.of_an_own_list[0]), (1, 2));
     Shop::check().expect("no mistakes");
 }
+
+// T31
+#[test]
+fn handlers_run() {
+    crate::run::run_handlers(Shop);
+}

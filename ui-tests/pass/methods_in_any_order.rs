@@ -27,3 +27,9 @@ fn the_step_order_is_that_of_the_graph() {
     assert_eq!(ShopStep::ALL, [ShopStep::Reserve, ShopStep::Pick, ShopStep::Ship]);
     assert_eq!(Shop::SHIP.index(), 2);
 }
+
+// T31
+#[test]
+fn handlers_run() {
+    crate::run::run_handlers(Shop);
+}

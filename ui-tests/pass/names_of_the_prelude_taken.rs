@@ -64,3 +64,9 @@ fn a_flow_compiles_among_them() {
     assert_eq!(ShopStep::Output.as_str(), "output");
     assert_eq!(<ShopRoutes as flow_runtime::Routed>::QUEUES, ["a", "a", "b"]);
 }
+
+// T31
+#[test]
+fn handlers_run() {
+    crate::run::run_handlers(Shop);
+}

@@ -35,3 +35,9 @@ fn names_are_made_of_the_methods() {
     assert_eq!(ShopStep::ALL, variants);
     assert_eq!((Shop::MATCH.slug(), Shop::STEP_TWO.slug(), Shop::STEP2.slug()), ("match", "step_2", "Second"));
 }
+
+// T31
+#[test]
+fn handlers_run() {
+    crate::run::run_handlers(Shop);
+}

@@ -32,3 +32,9 @@ impl Shop {
 fn a_flow_compiles_without_a_prelude() {
     ::std::assert_eq!(ShopStep::Ship.as_str(), "ship");
 }
+
+// T31
+#[test]
+fn handlers_run() {
+    crate::run::run_handlers(Shop);
+}

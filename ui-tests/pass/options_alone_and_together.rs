@@ -47,3 +47,9 @@ fn options_reach_the_definition() {
     assert_eq!(*delay, StepOptions { start_delay_ms: Some(0), ..none });
     assert_eq!(definition.shape.steps[3].when_exhausted, Mode::SkipCascade);
 }
+
+// T31
+#[test]
+fn handlers_run() {
+    crate::run::run_handlers(Shop);
+}

@@ -56,3 +56,9 @@ fn plain_skip_makes_an_option_and_cascades_reach_the_leaf() {
     let output: ShopOutput = serde_json::from_str("{}").expect("a cascade may reach the leaf");
     assert_eq!(output.all, None);
 }
+
+// T31
+#[test]
+fn handlers_run() {
+    crate::run::run_handlers(Shop);
+}

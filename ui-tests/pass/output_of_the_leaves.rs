@@ -48,3 +48,9 @@ fn the_output_is_written_as_it_was_read() {
     assert_eq!(serde_json::to_string(&output).expect("writes"), r#"{"Plain":1,"behind":2}"#);
     assert_eq!(format!("{output:?}"), "ShopOutput { plain: Some(1), skipped: None, behind: Some(2) }");
 }
+
+// T31
+#[test]
+fn handlers_run() {
+    crate::run::run_handlers(Shop);
+}

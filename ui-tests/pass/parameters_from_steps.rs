@@ -9,7 +9,7 @@ struct Receipt {
     total: u32,
 }
 
-#[flow(input = u32)]
+#[flow(input = u32, deps)]
 impl Shop {
     #[step]
     async fn charge(&self, mut input: u32) -> Result<Receipt, StepError> {
@@ -38,4 +38,10 @@ fn the_definition_names_the_steps() {
         (&"charge".into(), &"ship".into(), &"charge".into())
     );
     assert_eq!(ShopShipDeps { charge: Receipt { total: 1 } }.charge.total, ShopNoteDeps { shipped: 1 }.shipped);
+}
+
+// T31
+#[test]
+fn handlers_run() {
+    crate::run::run_handlers(Shop);
 }

@@ -32,3 +32,9 @@ fn names_are_readable_or_by_index() {
     let queues = ShopQueues::new(std::sync::Arc::new(Shop));
     let _: &Shop = queues.flow();
 }
+
+// T31
+#[test]
+fn handlers_run() {
+    crate::run::run_handlers(Shop);
+}

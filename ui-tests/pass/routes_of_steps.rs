@@ -29,3 +29,9 @@ fn every_step_has_its_queue() {
     definition.check().expect("no mistakes");
     let _: &Shop = ShopRoutes::new(Shop).flow();
 }
+
+// T31
+#[test]
+fn handlers_run() {
+    crate::run::run_handlers(Shop);
+}

@@ -20,3 +20,9 @@ impl Shop {
 fn generated_code_takes_the_path() {
     assert_eq!(Shop::RESERVE.slug(), "reserve");
 }
+
+// T31
+#[test]
+fn handlers_run() {
+    crate::run::run_handlers(Shop);
+}

@@ -36,3 +36,10 @@ fn steps_of_two_flows_may_share_slugs() {
     assert_eq!(ShopStep::Start.as_str(), MillStep::Start.as_str());
     assert_ne!(Shop::definition().contract, Mill::definition().contract);
 }
+
+// T31
+#[test]
+fn handlers_run() {
+    crate::run::run_handlers(Shop);
+    crate::run::run_handlers(Mill);
+}

@@ -23,3 +23,9 @@ fn self_is_the_type() {
     let output: TallyOutput = serde_json::from_str(r#"{"pick": [3]}"#).expect("reads");
     assert_eq!(output.pick[0].0, 3);
 }
+
+// T31
+#[test]
+fn handlers_run() {
+    crate::run::run_handlers(Tally(1));
+}

@@ -33,3 +33,9 @@ impl Shop {
 fn a_flow_compiles_among_them() {
     assert_eq!(ShopStep::Order.as_str(), "order");
 }
+
+// T31
+#[test]
+fn handlers_run() {
+    crate::run::run_handlers(Shop);
+}

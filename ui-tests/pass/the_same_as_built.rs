@@ -49,3 +49,9 @@ fn macro_and_builder_give_equal_definitions() {
     assert_eq!(serde_json::to_string(&Shop::definition()).expect("writes"), text);
     assert_eq!(serde_json::from_str::<FlowDefinition>(&text).expect("reads back"), built);
 }
+
+// T31
+#[test]
+fn handlers_run() {
+    crate::run::run_handlers(Shop);
+}

@@ -38,3 +38,9 @@ impl Shop {
 async fn methods_stay_callable() {
     assert_eq!((Shop.reserve(9).await, Shop.helper(4_u8).await, Shop.beside()), (Ok(3), 4, 1));
 }
+
+// T31
+#[test]
+fn handlers_run() {
+    crate::run::run_handlers(Shop);
+}

@@ -35,7 +35,7 @@ struct FulfilOrder {
 }
 
 /// Takes an order from the shelf to the door.
-#[flow(input = Order, max_attempts = 5, timeout = "30s")]
+#[flow(input = Order, deps, max_attempts = 5, timeout = "30s")]
 impl FulfilOrder {
     /// Takes each item off the shelf.
     #[step]

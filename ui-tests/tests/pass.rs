@@ -61,6 +61,9 @@ mod the_same_as_built;
 #[path = "../pass/unmarked_items_in_the_block.rs"]
 mod unmarked_items_in_the_block;
 
+#[path = "support/run.rs"]
+mod run;
+
 #[test]
 fn every_file_is_part_of_this_program() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/pass");

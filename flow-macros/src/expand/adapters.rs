@@ -1,53 +1,30 @@
 //! `impl Handlers`: from JSON arguments to the user's methods and back.
 
-use proc_macro2::TokenStream;
-use quote::quote;
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
 
-use super::{
-    checks,
-    steps::{arguments, enum_name},
+use super::{checks, steps::enum_name};
+use crate::{
+    model::{Flow, Returned, Role, Step},
+    text::last_word,
 };
-use crate::model::{Flow, Role, Step};
 
 pub(super) fn expand(flow: &Flow) -> TokenStream {
-    let private = &flow.private;
-    let step_enum = enum_name(flow);
+    let private = &flow.helpers;
+    let (self_ty, step_enum) = (&flow.self_ty, enum_name(flow));
+    let (impl_generics, _, _) = flow.generics.split_for_impl();
+    let bounds = checks::expand_assumptions(flow);
     let takes_input = expand_matches(flow, Step::takes_input);
     let is_blocking = expand_matches(flow, |step| step.blocking.is_some());
     let arms = flow.in_order().map(|step| {
         let variant = &step.variant;
-        let call = expand_call(flow, step);
+        let call = if step.is_sound { expand_call(flow, step) } else { quote!(#private::stand_in()) };
         quote!(#step_enum::#variant => #call)
     });
-    expand_impl(
-        flow,
-        takes_input,
-        is_blocking,
-        quote! {
-            match step { #(#arms,)* }
-        },
-        quote!(#private),
-    )
-}
-
-pub(super) fn expand_stand_in(flow: &Flow) -> TokenStream {
-    let private = &flow.private;
-    let stand_in = quote!(#private::stand_in());
-    expand_impl(flow, stand_in.clone(), stand_in.clone(), stand_in, quote!(#private))
-}
-
-fn expand_impl(
-    flow: &Flow,
-    takes_input: TokenStream,
-    is_blocking: TokenStream,
-    call: TokenStream,
-    private: TokenStream,
-) -> TokenStream {
-    let (impl_generics, _, where_clause) = flow.generics.split_for_impl();
-    let self_ty = &flow.self_ty;
     quote! {
         #[automatically_derived]
-        impl #impl_generics #private::Handlers for #self_ty #where_clause {
+        impl #impl_generics #private::Handlers for #self_ty #bounds {
             fn takes_input(step: Self::Step) -> #private::bool {
                 #takes_input
             }
@@ -62,7 +39,7 @@ fn expand_impl(
                 __args: #private::StepArgs,
                 __ctx: #private::StepContext,
             ) -> #private::StepCall {
-                #call
+                match step { #(#arms,)* }
             }
         }
     }
@@ -87,57 +64,77 @@ fn expand_matches(flow: &Flow, is_meant: impl Fn(&Step) -> bool) -> TokenStream 
 }
 
 fn expand_call(flow: &Flow, step: &Step) -> TokenStream {
-    let private = &flow.private;
-    let (method, output) = (&step.method, &step.output);
-    let fails = step.error.as_ref().map(|error| quote!(#private::fails_with::<#error>();));
-    let takes = expand_takes(flow, step);
-    let arguments = arguments(step);
+    let private = &flow.helpers;
+    let method = &step.method;
+    let (check, returned) = expand_return_check(flow, step).unzip();
+    let (takes, arguments) = expand_arguments(flow, step);
     let wait = step.blocking.is_none().then(|| quote!(.await));
     let body = quote! {
-        #[allow(unused_imports)]
-        use #private::{NoCarrier as _, NoElements as _, NoEnd as _};
-        #fails
         #takes
-        let __output = #private::Ended(Self::#method(&self, #(#arguments),*) #wait).output()?;
-        #private::Carrier::<#output>::of().encode(&__output)
+        let __returned = Self::#method(&self, #(#arguments),*) #wait;
+        #returned(__returned).end()
     };
-    if step.blocking.is_some() {
-        quote!(#private::call_blocking(move || { #body }))
+    // A future that no worker can move is reported at these words, so they stand at the user's.
+    let at = step.place_of_wait();
+    let here = checks::respanned(private.clone(), at);
+    let call = if step.blocking.is_some() {
+        quote_spanned!(at=> #here::call_blocking(move || { #body }))
     } else {
-        quote!(#private::call_async(async move { #body }))
-    }
+        quote_spanned!(at=> #here::call_async(async move { #body }))
+    };
+    quote! {{
+        #check
+        #call
+    }}
 }
 
-/// Decodes what the handler takes.
-fn expand_takes(flow: &Flow, step: &Step) -> TokenStream {
-    let private = &flow.private;
+/// The check of the error that is written out, and the function that checks the whole of what the handler returned: that
+/// it is a `Result` of the output, with an error that a step may fail with.
+fn expand_return_check(flow: &Flow, step: &Step) -> Option<(Option<TokenStream>, TokenStream)> {
+    let private = &flow.helpers;
+    let Returned { whole, output, error } = step.returned.as_ref()?;
+    let at = whole.span();
+    // Most steps fail with `StepError`, for which the check of the whole is enough.
+    let error = error.as_ref().filter(|error| last_word(error).is_none_or(|word| word != "StepError"));
+    Some(match error {
+        None => (None, quote_spanned!(at=> #private::returned::<#output, _>)),
+        Some(error) => (
+            Some(quote!(#private::fails_with::<#error>();)),
+            quote_spanned!(at=> #private::Failure::<#error>::of().returned::<#output, _>),
+        ),
+    })
+}
+
+/// The arguments of the handler, and what comes before the call: each argument decoded.
+///
+/// A `match` and no `?`, since rustc takes less time for it.
+fn expand_arguments(flow: &Flow, step: &Step) -> (TokenStream, Vec<TokenStream>) {
+    let private = &flow.helpers;
     let (check, list) = checks::expand_source(flow, step).unzip();
     let mut takes = check.unwrap_or_default();
-    let mut fields = Vec::new();
-    for param in &step.params {
-        let (name, ty) = (&param.name, &param.ty);
-        match &param.role {
-            Role::Context => {}
-            Role::Input => {
-                let input = checks::expand_input(flow, param);
-                takes.extend(quote!(let __input = #input;));
+    let mut arguments = Vec::new();
+    for (place, param) in step.params.iter().enumerate() {
+        let ty = &param.ty;
+        let decoded = match &param.role {
+            Role::Context => {
+                arguments.push(quote!(#private::context::<#ty>(&__ctx)));
+                continue;
             }
-            Role::Item => {
-                takes.extend(quote!(let __item = #private::Elements::<#list>::of().take::<#ty>(&__args)?;));
-            }
+            Role::Input => checks::expand_input(param),
+            Role::Item => quote!(#private::Elements::<#list>::of().take::<#ty>(&__args)),
+            // Every name is known here.
             Role::Output(reference) => {
-                // Every name is known here.
-                let Some(declared) = reference.target else { continue };
-                let output = checks::expand_output(flow, param, declared);
-                fields.push(quote!(#name: #output));
+                reference.target.map(|target| checks::expand_output(flow, param, target)).unwrap_or_default()
             }
-        }
-    }
-    if !fields.is_empty() {
-        let deps = &step.deps_struct;
+        };
+        let argument = format_ident!("__arg{place}", span = Span::call_site());
         takes.extend(quote! {
-            let __deps = #deps { #(#fields),* };
+            let #argument = match #decoded {
+                #private::Ok(value) => value,
+                #private::Err(error) => return #private::Err(error),
+            };
         });
+        arguments.push(quote!(#argument));
     }
-    takes
+    (takes, arguments)
 }

@@ -2,57 +2,92 @@
 
 use flow_core::skippable::SkipCause;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens, format_ident, quote};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
 
-use super::steps::index_literal;
+use super::{output::output_name, steps::index_literal};
 use crate::model::{Flow, Param, Source, Step};
 
 /// The contract of type `ty`, after `check`; it has to have a schema unless the user said that it has none.
 pub(super) fn expand_contract(flow: &Flow, has_schema: bool, ty: &TokenStream, check: &TokenStream) -> TokenStream {
-    let private = &flow.private;
+    let private = &flow.helpers;
     let contract = if has_schema {
         quote!(#private::Carrier::<#ty>::of().contract::<#ty>())
     } else {
-        quote!(#private::TypeContract::any())
+        quote!(#private::any_contract)
     };
-    quote! {{
-        #[allow(unused_imports)]
-        use #private::NoCarrier as _;
-        #check
-        #contract
-    }}
+    quote!({ #check #contract })
 }
 
-/// For each step that others take, a function that decodes its output and a type of its name for rustc's texts.
+/// The bounds of the block, and what generated impls assume besides: that threads share the flow and move its output.
+///
+/// With a lifetime in front, rustc takes an assumption that does not hold for no mistake. What does not hold is reported
+/// once, by [`expand_type_check`] and at the step's output.
+pub(super) fn expand_assumptions(flow: &Flow) -> TokenStream {
+    let Flow { helpers: private, self_ty, generics, .. } = flow;
+    let output = output_name(flow);
+    let said = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
+    quote! {
+        where
+            #(#said,)*
+            for<'__any> #self_ty: #private::Shared,
+            for<'__any> #output: #private::Send,
+    }
+}
+
+/// Checks that the threads of a worker can share the flow.
+pub(super) fn expand_type_check(flow: &Flow) -> TokenStream {
+    let Flow { helpers: private, self_ty, generics, .. } = flow;
+    let (impl_generics, _, where_clause) = generics.split_for_impl();
+    let here = respanned(private.clone(), self_ty.span());
+    let owns = quote_spanned!(self_ty.span()=> #here::Life::<#self_ty>::of().owns(););
+    quote! {
+        impl #impl_generics #private::Checked for #self_ty #where_clause {
+            fn check() {
+                #private::is_shared::<#self_ty>();
+                #owns
+            }
+        }
+    }
+}
+
+/// For each step that others take, a function that decodes its output and a type of its name for rustc's texts; and one
+/// function for the input.
 pub(super) fn expand(flow: &Flow) -> TokenStream {
     let is_taken = |declared: &usize| {
-        let takes = |step: &Step| step.needs().any(|(_, reference)| reference.target == Some(*declared));
+        let takes =
+            |step: &Step| step.is_sound && step.needs().any(|(_, reference)| reference.target == Some(*declared));
         flow.steps.iter().any(takes)
     };
-    (0..flow.steps.len()).filter(is_taken).map(|declared| expand_reader(flow, declared)).collect()
+    let is_known = |declared: &usize| {
+        let step = &flow.steps[*declared];
+        !step.is_shadowed && step.output().is_some_and(|output| flow.can_stand_alone(output))
+    };
+    let readers = (0..flow.steps.len()).filter(is_taken).filter(is_known).map(|declared| expand_reader(flow, declared));
+    readers.chain(expand_input_reader(flow)).collect()
 }
 
 fn expand_reader(flow: &Flow, declared: usize) -> TokenStream {
-    let private = &flow.private;
+    let private = &flow.helpers;
     let step = &flow.steps[declared];
     let (marker, reader) = (marker(flow, step), reader(step));
     let (whole, index) = (step.whole_output(private), index_literal(flow.index_of(declared)));
-    let (ty, read) = match step.absence() {
-        None => (quote!(#whole), quote!(dep)),
-        Some(_) => (quote!(#private::Option<#whole>), quote!(optional_dep)),
+    let (agrees, read) = match step.absence() {
+        None => ("OutputIs", quote!(dep)),
+        Some(SkipCause::Unmet(_)) => ("OutputUnlessUnmet", quote!(optional_dep)),
+        Some(SkipCause::Exhausted(_)) => ("OutputUnlessExhausted", quote!(optional_dep)),
     };
+    let agrees = Ident::new(agrees, Span::call_site());
     quote! {
         #[allow(non_camel_case_types)]
         enum #marker {}
 
         #[allow(non_snake_case)]
-        fn #reader(
+        fn #reader<T: #private::#agrees<#marker, #whole>>(
             args: &#private::StepArgs,
             param: &'static #private::str,
-        ) -> #private::Result<#ty, #private::StepError> {
-            #[allow(unused_imports)]
-            use #private::NoCarrier as _;
-            #private::Carrier::<#whole>::of().#read(args, param, #index)
+        ) -> #private::Result<T, #private::StepError> {
+            #private::Carrier::<#whole>::of().#read(args, param, #index).map(T::from_output)
         }
     }
 }
@@ -75,29 +110,34 @@ fn reader(step: &Step) -> Ident {
 
 /// The output of step `declared` for `param`, whose type has to be the one that dependents take.
 pub(super) fn expand_output(flow: &Flow, param: &Param, declared: usize) -> TokenStream {
-    let private = &flow.private;
-    let step = &flow.steps[declared];
-    let agree = match step.absence() {
-        None => "output",
-        Some(SkipCause::Unmet(_)) => "output_unless_unmet",
-        Some(SkipCause::Exhausted(_)) => "output_unless_exhausted",
-    };
-    let agree = Ident::new(agree, Span::call_site());
-    let (marker, reader, whole) = (marker(flow, step), reader(step), step.whole_output(private));
+    let reader = reader(&flow.steps[declared]);
     let (ty, text) = (&param.ty, param.text());
-    quote!(#private::#agree::<#marker, #whole, #ty>(#reader(&__args, #text)?))
+    quote!(#reader::<#ty>(&__args, #text))
 }
 
 /// Decodes the run's input for `param`.
-pub(super) fn expand_input(flow: &Flow, param: &Param) -> TokenStream {
-    let private = &flow.private;
-    let (input, ty, text) = (&flow.input, &param.ty, param.text());
-    quote!(#private::input::<#input, #ty>(#private::Carrier::<#input>::of().input(&__args, #text)?))
+pub(super) fn expand_input(param: &Param) -> TokenStream {
+    let (ty, text) = (&param.ty, param.text());
+    quote!(__read_input::<#ty>(&__args, #text))
+}
+
+/// The function that decodes the run's input, where a step takes it.
+fn expand_input_reader(flow: &Flow) -> Option<TokenStream> {
+    let private = &flow.helpers;
+    let input = flow.input.as_ref().filter(|_| flow.steps.iter().any(|step| step.is_sound && step.takes_input()))?;
+    Some(quote! {
+        fn __read_input<T: #private::InputIs<#input>>(
+            args: &#private::StepArgs,
+            param: &'static #private::str,
+        ) -> #private::Result<T, #private::StepError> {
+            #private::Carrier::<#input>::of().input(args, param).map(T::from_input)
+        }
+    })
 }
 
 /// Checks that a map's source is a list, at the user's word for it; and the list's type.
 pub(super) fn expand_source(flow: &Flow, step: &Step) -> Option<(TokenStream, TokenStream)> {
-    let private = &flow.private;
+    let private = &flow.helpers;
     let (list, over) = match step.source.as_ref()? {
         Source::Input(over) => (flow.input.as_ref()?.to_token_stream(), over),
         Source::Step(reference) => (flow.steps[reference.target?].whole_output(private)?, &reference.name),
@@ -107,7 +147,7 @@ pub(super) fn expand_source(flow: &Flow, step: &Step) -> Option<(TokenStream, To
 }
 
 /// The tokens at another place, so that what is wrong with them is reported there.
-fn respanned(tokens: TokenStream, span: Span) -> TokenStream {
+pub(super) fn respanned(tokens: TokenStream, span: Span) -> TokenStream {
     tokens
         .into_iter()
         .map(|mut token| {

@@ -1,46 +1,54 @@
 //! `impl Flow`: what is known of a flow without its handlers.
 
 use flow_core::mode::Mode;
-use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::{format_ident, quote};
+use proc_macro2::TokenStream;
+use quote::quote;
 use syn::ext::IdentExt;
 
-use super::{checks::expand_contract, output::output_name, steps::enum_name};
-use crate::model::{ALL_NUMBERS, Flow, Numbers, Said, Source, Step};
+use super::{
+    checks::{expand_assumptions, expand_contract},
+    output::output_name,
+    steps::enum_name,
+};
+use crate::{
+    model::{Flow, Numbers, Said, Source, Step},
+    text::quoted,
+};
 
 pub(super) fn expand(flow: &Flow) -> TokenStream {
-    let private = &flow.private;
-    let slug = &flow.slug.value;
-    let numbers = expand_numbers(private, &flow.numbers);
-    let note = option(private, flow.note.as_ref());
+    let private = &flow.helpers;
+    let spec = written_flow(flow);
     let input = &flow.input;
-    let contract = expand_contract(flow, flow.input_has_schema, &quote!(#input), &TokenStream::new());
-    let steps = flow.steps.iter().map(|step| expand_step(flow, step));
-    let slugs = flow.in_order().map(|step| step.slug.value.as_str());
+    let input = expand_contract(flow, flow.input_has_schema, &quote!(#input), &TokenStream::new());
+    let outputs = flow.steps.iter().map(|step| expand_output_contract(flow, step));
+    let step_enum = enum_name(flow);
+    expand_impl(flow, quote!(#step_enum::__SLUGS), quote!(#private::define(#spec, #input, &[#(#outputs),*])))
+}
+
+/// The checks of the types that are sound, and no definition.
+pub(super) fn expand_stand_in(flow: &Flow) -> TokenStream {
+    let private = &flow.helpers;
+    let input = flow.input.as_ref().filter(|input| flow.can_stand_alone(input));
+    let input = input
+        .into_iter()
+        .map(|input| expand_contract(flow, flow.input_has_schema, &quote!(#input), &TokenStream::new()));
+    let outputs = flow.steps.iter().filter(|step| step.is_sound).map(|step| expand_output_contract(flow, step));
+    // Without slugs, so that no queue of this flow can be wrong too.
     expand_impl(
         flow,
-        quote!(&[#(#slugs),*]),
+        quote!(&[]),
         quote! {
-            #private::define(&#private::FlowSpec {
-                slug: #slug,
-                numbers: #numbers,
-                input: || #contract,
-                note: #note,
-                steps: &[#(#steps),*],
-            })
+            #(let _ = #outputs;)*
+            #(let _ = #input;)*
+            #private::stand_in()
         },
     )
 }
 
-pub(super) fn expand_stand_in(flow: &Flow) -> TokenStream {
-    let private = &flow.private;
-    // Without slugs, so that no queue of this flow can be wrong too.
-    expand_impl(flow, quote!(&[]), quote!(#private::stand_in()))
-}
-
 fn expand_impl(flow: &Flow, step_slugs: TokenStream, body: TokenStream) -> TokenStream {
-    let Flow { private, self_ty, generics, .. } = flow;
-    let (impl_generics, _, where_clause) = generics.split_for_impl();
+    let Flow { helpers: private, self_ty, generics, .. } = flow;
+    let (impl_generics, _, _) = generics.split_for_impl();
+    let bounds = expand_assumptions(flow);
     let (step, output, slug) = (enum_name(flow), output_name(flow), &flow.slug.value);
     let input = flow
         .input
@@ -49,12 +57,13 @@ fn expand_impl(flow: &Flow, step_slugs: TokenStream, body: TokenStream) -> Token
         .map_or_else(|| quote!(()), |input| quote!(#input));
     quote! {
         #[automatically_derived]
-        impl #impl_generics #private::Flow for #self_ty #where_clause {
+        impl #impl_generics #private::Flow for #self_ty #bounds {
             type Input = #input;
             type Output = #output;
             type Step = #step;
             const SLUG: &'static #private::str = #slug;
             const STEP_SLUGS: &'static [&'static #private::str] = #step_slugs;
+            const VERSION: #private::Option<&'static #private::str> = #private::option_env!("CARGO_PKG_VERSION");
 
             fn definition() -> #private::FlowDefinition {
                 #body
@@ -63,70 +72,57 @@ fn expand_impl(flow: &Flow, step_slugs: TokenStream, body: TokenStream) -> Token
     }
 }
 
-fn expand_step(flow: &Flow, step: &Step) -> TokenStream {
-    let private = &flow.private;
-    let slug = &step.slug.value;
-    let output = &step.output;
-    let contract = expand_contract(flow, step.has_schema, &quote!(#output), &quote!(#private::is_value::<#output>();));
-    let slug_of = |declared: usize| &flow.steps[declared].slug.value;
-    let needs = step.needs().filter_map(|(_, reference)| reference.target).map(slug_of);
-    let after = step.after.iter().filter_map(|reference| reference.target).map(slug_of);
-    let over = step.source.as_ref().map(|source| match source {
-        Source::Input(name) => name.unraw().to_string(),
-        Source::Step(reference) => reference.target.map(slug_of).cloned().unwrap_or_default(),
+fn expand_output_contract(flow: &Flow, step: &Step) -> TokenStream {
+    let (private, output) = (&flow.helpers, step.output());
+    expand_contract(flow, step.has_schema, &quote!(#output), &quote!(#private::is_value::<#output>();))
+}
+
+/// What is known of the flow without its types, as JSON: one text is quicker to compile than an expression a field.
+fn written_flow(flow: &Flow) -> String {
+    let mut fields = vec![("slug", quoted(&flow.slug.value))];
+    fields.extend(written_numbers(&flow.numbers));
+    fields.extend(flow.note.as_ref().map(|note| ("note", quoted(note))));
+    fields.push(("steps", list(flow.steps.iter().map(|step| written_step(flow, step)))));
+    object(fields)
+}
+
+fn written_step(flow: &Flow, step: &Step) -> String {
+    let slug_of = |declared: usize| quoted(&flow.steps[declared].slug.value);
+    let needs: Vec<usize> = step.needs().filter_map(|(_, reference)| reference.target).collect();
+    let after: Vec<usize> = step.after.iter().filter_map(|reference| reference.target).collect();
+    let over = step.source.as_ref().and_then(|source| match source {
+        Source::Input(name) => Some(quoted(&name.unraw().to_string())),
+        Source::Step(reference) => reference.target.map(slug_of),
     });
-    let over = option(private, over.as_ref());
-    let run_if = option(private, step.run_if.as_ref().map(|said| said.value.to_text()).as_ref());
-    let run_unless = option(private, step.run_unless.as_ref().map(|said| said.value.to_text()).as_ref());
-    let when_unmet = expand_mode(private, step.when_unmet.as_ref());
-    let when_exhausted = expand_mode(private, step.when_exhausted.as_ref());
-    let numbers = expand_numbers(private, &step.numbers);
-    let note = option(private, step.note.as_ref());
-    quote! {
-        #private::StepSpec {
-            over: #over,
-            needs: &[#(#needs),*],
-            after: &[#(#after),*],
-            run_if: #run_if,
-            run_unless: #run_unless,
-            when_unmet: #when_unmet,
-            when_exhausted: #when_exhausted,
-            numbers: #numbers,
-            note: #note,
-            ..#private::StepSpec::new(#slug, || #contract)
-        }
-    }
+    let slugs = |places: Vec<usize>| (!places.is_empty()).then(|| list(places.into_iter().map(slug_of)));
+    let mode = |said: &Option<Said<Mode>>| said.as_ref().map(|said| quoted(said.value.as_str()));
+    let fields = [
+        ("over", over),
+        ("needs", slugs(needs)),
+        ("after", slugs(after)),
+        ("run_if", step.run_if.as_ref().map(|said| said.value.to_text())),
+        ("run_unless", step.run_unless.as_ref().map(|said| said.value.to_text())),
+        ("when_unmet", mode(&step.when_unmet)),
+        ("when_exhausted", mode(&step.when_exhausted)),
+        ("note", step.note.as_ref().map(|note| quoted(note))),
+    ];
+    let said = fields.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    let slug = ("slug", quoted(&step.slug.value));
+    object([slug].into_iter().chain(said).chain(written_numbers(&step.numbers)))
 }
 
-fn option(private: &TokenStream, value: Option<&String>) -> TokenStream {
-    match value {
-        Some(value) => quote!(#private::Some(#value)),
-        None => quote!(#private::None),
-    }
+/// The options with a number, where one is given.
+fn written_numbers(numbers: &Numbers) -> Option<(&'static str, String)> {
+    let mut fields = numbers.iter().map(|(option, said)| (option.name(), said.value.to_string())).peekable();
+    fields.peek()?;
+    Some(("numbers", object(fields)))
 }
 
-fn expand_mode(private: &TokenStream, said: Option<&Said<Mode>>) -> TokenStream {
-    let variant = match said.map(|said| said.value) {
-        None => return quote!(#private::None),
-        Some(Mode::Skip) => "Skip",
-        Some(Mode::SkipCascade) => "SkipCascade",
-        Some(Mode::Fail) => "Fail",
-    };
-    let variant = Ident::new(variant, Span::call_site());
-    quote!(#private::Some(#private::Mode::#variant))
+fn object(fields: impl IntoIterator<Item = (&'static str, String)>) -> String {
+    let fields: Vec<String> = fields.into_iter().map(|(name, value)| format!("{}:{value}", quoted(name))).collect();
+    format!("{{{}}}", fields.join(","))
 }
 
-fn expand_numbers(private: &TokenStream, numbers: &Numbers) -> TokenStream {
-    if numbers.iter().next().is_none() {
-        return quote!(#private::Numbers::NONE);
-    }
-    let names = ALL_NUMBERS.map(|option| format_ident!("{}", option.name()));
-    let values = ALL_NUMBERS.map(|option| match numbers.get(option) {
-        Some(said) => {
-            let value = Literal::u64_unsuffixed(said.value);
-            quote!(#private::Some(#value))
-        }
-        None => quote!(#private::None),
-    });
-    quote!(#private::Numbers { #(#names: #values),* })
+fn list(values: impl Iterator<Item = String>) -> String {
+    format!("[{}]", values.collect::<Vec<_>>().join(","))
 }

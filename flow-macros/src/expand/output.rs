@@ -2,42 +2,51 @@
 
 mod serde;
 
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote};
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
 
+use super::{import_helpers, quiet};
 use crate::model::Flow;
 
 /// The name of the output struct.
-pub(super) fn output_name(flow: &Flow) -> Ident {
-    format_ident!("{}Output", flow.name, span = Span::call_site())
+pub(super) fn output_name(flow: &Flow) -> &Ident {
+    &flow.output_struct.name
 }
 
 pub(super) fn expand(flow: &Flow) -> TokenStream {
     let private = &flow.private;
     let fields = flow.leaves().into_iter().filter_map(|(step, may_lack)| {
         let slug = &step.slug.value;
-        let output = optional(flow, step.whole_output(private)?, may_lack);
+        let output = optional(private, step.whole_output(private)?, may_lack);
         let end = if may_lack { " `None` when it was skipped." } else { "" };
         let doc = format!(" The output of step `{slug}`.{end}");
         let field = &step.method;
         Some(quote!(#[doc = #doc] pub #field: #output))
     });
     let item = expand_struct(flow, fields);
-    let debug = expand_debug(flow);
-    let serialize = serde::expand_serialize(flow);
-    let deserialize = serde::expand_deserialize(flow);
-    quote! { #item #debug #serialize #deserialize }
+    let traits =
+        [expand_debug(flow), expand_clone(flow), serde::expand_serialize(flow), serde::expand_deserialize(flow)];
+    let quiet = quiet();
+    let helpers = import_helpers(flow);
+    quote! {
+        #item
+        #quiet
+        const _: () = { #helpers #(#traits)* };
+    }
 }
 
 /// The struct without what needs its types to be right.
 pub(super) fn expand_stand_in(flow: &Flow) -> TokenStream {
     let private = &flow.private;
     let name = output_name(flow);
-    let fields = flow.leaves().into_iter().filter_map(|(step, may_lack)| {
-        let output =
-            step.output.as_ref().filter(|output| flow.can_stand_alone(output)).and(step.whole_output(private))?;
-        let (field, output) = (&step.method, optional(flow, output, may_lack));
-        Some(quote!(#[allow(missing_docs)] pub #field: #output))
+    let fields = flow.leaves().into_iter().map(|(step, may_lack)| {
+        let output = step
+            .output()
+            .filter(|output| flow.can_stand_alone(output))
+            .and(step.whole_output(private))
+            .unwrap_or_else(|| quote!(()));
+        let (field, output) = (&step.method, optional(private, output, may_lack));
+        quote!(#[allow(missing_docs)] pub #field: #output)
     });
     let item = expand_struct(flow, fields);
     let serde = quote!(#private::serde);
@@ -52,6 +61,27 @@ pub(super) fn expand_stand_in(flow: &Flow) -> TokenStream {
         }
 
         #[automatically_derived]
+        impl #private::Clone for #name {
+            fn clone(&self) -> Self {
+                #private::stand_in()
+            }
+        }
+
+        #[automatically_derived]
+        impl #private::PartialEq for #name {
+            fn eq(&self, _: &Self) -> #private::bool {
+                #private::stand_in()
+            }
+        }
+
+        #[automatically_derived]
+        impl #serde::Serialize for #name {
+            fn serialize<S: #serde::Serializer>(&self, _: S) -> #private::Result<S::Ok, S::Error> {
+                #private::stand_in()
+            }
+        }
+
+        #[automatically_derived]
         impl #private::fmt::Debug for #name {
             fn fmt(&self, _: &mut #private::fmt::Formatter<'_>) -> #private::fmt::Result {
                 #private::stand_in()
@@ -61,36 +91,67 @@ pub(super) fn expand_stand_in(flow: &Flow) -> TokenStream {
 }
 
 fn expand_struct(flow: &Flow, fields: impl Iterator<Item = TokenStream>) -> TokenStream {
-    let name = output_name(flow);
+    let (name, quiet) = (output_name(flow), quiet());
     let doc = format!(" The output of a run of [`{}`]: what its last steps returned.", flow.name);
     quote! {
         #[doc = #doc]
-        #[allow(private_interfaces, unreachable_pub, dead_code)]
+        #quiet
         pub struct #name { #(#fields),* }
     }
 }
 
 fn expand_debug(flow: &Flow) -> TokenStream {
-    let private = &flow.private;
+    let private = &flow.helpers;
     let name = output_name(flow);
     let text = name.to_string();
     let fields = flow.leaves().into_iter().map(|(step, _)| {
         let (field, text) = (&step.method, step.method_name());
-        quote!(.field(#text, #private::Shown(&self.#field).shown()))
+        quote!((#text, #private::Shown(&self.#field).shown()))
     });
     quote! {
         #[automatically_derived]
         impl #private::fmt::Debug for #name {
             fn fmt(&self, f: &mut #private::fmt::Formatter<'_>) -> #private::fmt::Result {
-                #[allow(unused_imports)]
-                use #private::ShownAnyhow as _;
-                f.debug_struct(#text) #(#fields)* .finish()
+                #private::show_output(f, #text, &[#(#fields),*])
             }
         }
     }
 }
 
-fn optional(flow: &Flow, output: TokenStream, may_lack: bool) -> TokenStream {
-    let private = &flow.private;
+/// `Clone` and `PartialEq`, where every field has them.
+fn expand_clone(flow: &Flow) -> TokenStream {
+    let private = &flow.helpers;
+    let name = output_name(flow);
+    let leaves = flow.leaves();
+    let fields: Vec<_> = leaves.iter().map(|(step, _)| &step.method).collect();
+    let types: Vec<_> = leaves
+        .iter()
+        .filter_map(|(step, may_lack)| Some(optional(private, step.whole_output(private)?, *may_lack)))
+        .collect();
+    // With a lifetime in front, rustc takes a bound that does not hold for no mistake: the impl does not apply then.
+    quote! {
+        #[automatically_derived]
+        impl #private::Clone for #name
+        where
+            #(for<'__any> #types: #private::Clone,)*
+        {
+            fn clone(&self) -> Self {
+                Self { #(#fields: #private::Clone::clone(&self.#fields)),* }
+            }
+        }
+
+        #[automatically_derived]
+        impl #private::PartialEq for #name
+        where
+            #(for<'__any> #types: #private::PartialEq,)*
+        {
+            fn eq(&self, __other: &Self) -> #private::bool {
+                true #(&& #private::PartialEq::eq(&self.#fields, &__other.#fields))*
+            }
+        }
+    }
+}
+
+fn optional(private: &TokenStream, output: TokenStream, may_lack: bool) -> TokenStream {
     if may_lack { quote!(#private::Option<#output>) } else { output }
 }

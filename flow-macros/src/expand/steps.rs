@@ -1,13 +1,14 @@
 //! The step enum, the keys and the structs of dependencies.
 
-use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::{format_ident, quote};
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::quote;
 
-use crate::model::{Flow, Role, Step};
+use super::quiet;
+use crate::model::{Flow, Step};
 
 /// The name of the step enum.
-pub(super) fn enum_name(flow: &Flow) -> Ident {
-    format_ident!("{}Step", flow.name, span = Span::call_site())
+pub(super) fn enum_name(flow: &Flow) -> &Ident {
+    &flow.step_enum.name
 }
 
 pub(super) fn expand_enum(flow: &Flow) -> TokenStream {
@@ -17,8 +18,7 @@ pub(super) fn expand_enum(flow: &Flow) -> TokenStream {
     let slugs: Vec<&str> = flow.in_order().map(|step| step.slug.value.as_str()).collect();
     let docs: Vec<String> = flow.in_order().map(|step| format!(" Step `{}`.", step.slug.value)).collect();
     let doc = format!(" The steps of [`{}`], in step order.", flow.name);
-    let body =
-        if variants.is_empty() { quote!(match self {}) } else { quote!(match self { #(Self::#variants => #slugs,)* }) };
+    let body = if variants.is_empty() { quote!(match self {}) } else { quote!(Self::__SLUGS[self as #private::usize]) };
     let index = if variants.is_empty() { quote!(match self {}) } else { quote!(self as #private::usize) };
     quote! {
         #[doc = #doc]
@@ -33,6 +33,9 @@ pub(super) fn expand_enum(flow: &Flow) -> TokenStream {
         impl #name {
             /// Every step, in step order.
             pub const ALL: &'static [Self] = &[#(Self::#variants),*];
+
+            #[doc(hidden)]
+            pub const __SLUGS: &'static [&'static #private::str] = &[#(#slugs),*];
 
             /// The step's exact slug.
             #[must_use]
@@ -55,18 +58,23 @@ pub(super) fn expand_keys(flow: &Flow) -> TokenStream {
     let private = &flow.private;
     let self_ty = &flow.self_ty;
     let (impl_generics, _, where_clause) = flow.generics.split_for_impl();
-    let keys = flow.in_order().enumerate().filter_map(|(index, step)| {
-        let key = &step.key;
-        let slug = &step.slug.value;
-        let output = step.output.as_ref().filter(|ty| flow.can_stand_alone(ty)).and(step.whole_output(private))?;
-        let doc = format!(" Names step `{slug}` and the type of its output.");
-        Some(quote! {
-            #[doc = #doc]
-            pub const #key: #private::StepKey<Self, #output> = #private::StepKey::new(#slug, #index);
-        })
-    });
+    let quiet = quiet();
+    let keys =
+        flow.in_order().enumerate().filter(|(_, step)| !flow.constants.contains(&step.key)).map(|(index, step)| {
+            let key = &step.key;
+            let slug = &step.slug.value;
+            let doc = format!(" Names step `{slug}` and the type of its output.");
+            let output = step.output().filter(|ty| flow.can_stand_alone(ty)).and(step.whole_output(private));
+            // A step whose output is wrong keeps its key, of any type.
+            let output = output.unwrap_or_else(|| quote!(()));
+            let index = index_literal(index);
+            quote! {
+                #[doc = #doc]
+                pub const #key: #private::StepKey<Self, #output> = #private::StepKey::new(#slug, #index);
+            }
+        });
     quote! {
-        #[allow(private_interfaces, unreachable_pub, dead_code)]
+        #quiet
         impl #impl_generics #self_ty #where_clause { #(#keys)* }
     }
 }
@@ -76,7 +84,7 @@ pub(super) fn expand_deps(flow: &Flow) -> TokenStream {
 }
 
 fn expand_deps_of(flow: &Flow, step: &Step) -> TokenStream {
-    let name = &step.deps_struct;
+    let (name, quiet) = (&step.deps_struct, quiet());
     let doc = format!(" What step `{}` of [`{}`] takes from the steps before it.", step.slug.value, flow.name);
     let fields = step.needs().filter(|(param, _)| flow.can_stand_alone(&param.ty)).map(|(param, reference)| {
         let (field, ty) = (&param.name, &param.ty);
@@ -85,22 +93,9 @@ fn expand_deps_of(flow: &Flow, step: &Step) -> TokenStream {
     });
     quote! {
         #[doc = #doc]
-        #[allow(private_interfaces, unreachable_pub, dead_code)]
+        #quiet
         pub struct #name { #(#fields),* }
     }
-}
-
-/// The arguments of a handler, in the order of its parameters.
-pub(super) fn arguments(step: &Step) -> impl Iterator<Item = TokenStream> {
-    step.params.iter().map(|param| {
-        let name = &param.name;
-        match param.role {
-            Role::Context => quote!(&__ctx),
-            Role::Input => quote!(__input),
-            Role::Item => quote!(__item),
-            Role::Output(_) => quote!(__deps.#name),
-        }
-    })
 }
 
 /// A step's place in step order, as a literal without suffix.

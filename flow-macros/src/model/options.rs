@@ -1,6 +1,7 @@
 //! Options read into values; what does not fit is reported at its token.
 
 mod reader;
+mod synonyms;
 
 use std::collections::HashMap;
 
@@ -11,7 +12,7 @@ use syn::{Path, Type};
 use self::reader::Reader;
 use crate::{
     diag::Diag,
-    parse::{Json, Written},
+    parse::{Json, Options},
 };
 
 /// A value with the place where it was said.
@@ -38,7 +39,7 @@ impl Numbers {
 }
 
 /// The options with a number, as messages list them.
-pub(crate) const ALL_NUMBERS: [NumberOption; 5] = [
+const ALL_NUMBERS: [NumberOption; 5] = [
     NumberOption::MaxAttempts,
     NumberOption::BaseDelay,
     NumberOption::MaxDelay,
@@ -46,8 +47,8 @@ pub(crate) const ALL_NUMBERS: [NumberOption; 5] = [
     NumberOption::StartDelay,
 ];
 
-const FLOW_OPTIONS: [&str; 8] =
-    ["input", "slug", "max_attempts", "base_delay", "max_delay", "timeout", "input_schema", "crate"];
+const FLOW_OPTIONS: [&str; 10] =
+    ["input", "slug", "max_attempts", "base_delay", "max_delay", "timeout", "input_schema", "names", "deps", "crate"];
 
 const STEP_OPTIONS: [&str; 14] = [
     "slug",
@@ -72,12 +73,16 @@ pub(crate) struct FlowOptions {
     pub(crate) input_has_schema: bool,
     pub(crate) slug: Option<Said<String>>,
     pub(crate) numbers: Numbers,
+    /// What the names of generated types begin with.
+    pub(crate) names: Option<Ident>,
+    /// Whether structs of dependencies were asked for.
+    pub(crate) has_deps: bool,
     pub(crate) krate: Option<Path>,
 }
 
 impl FlowOptions {
-    pub(super) fn read(written: &[Written], diag: &mut Diag) -> Self {
-        let mut reader = Reader::new(written, "#[flow]", &FLOW_OPTIONS, diag);
+    pub(super) fn read(options: &Options, diag: &mut Diag) -> Self {
+        let mut reader = Reader::new(options, "#[flow]", &FLOW_OPTIONS, diag);
         let input = reader.take("input");
         if input.is_none() && !reader.has_failed {
             let text = "a flow says the type of its input: `#[flow(input = Order)]`";
@@ -88,6 +93,8 @@ impl FlowOptions {
             input_has_schema: !reader.is_any_schema("input_schema"),
             slug: reader.text("slug"),
             numbers: reader.numbers(&ALL_NUMBERS[..4]),
+            names: reader.word("names", "the word that generated names begin with, as in `names = Checkout`"),
+            has_deps: reader.flag("deps").is_some(),
             krate: reader.take("crate").and_then(|path| {
                 reader.parse_with(&path, Path::parse_mod_style, "a path, as in `crate = my_app::flow`")
             }),
@@ -113,16 +120,16 @@ pub(crate) struct StepOptions {
 }
 
 impl StepOptions {
-    pub(super) fn read(written: &[Written], is_map: bool, diag: &mut Diag) -> Self {
+    pub(super) fn read(options: &Options, is_map: bool, diag: &mut Diag) -> Self {
         let mut known = STEP_OPTIONS.to_vec();
         if is_map {
             known.insert(0, "over");
         }
-        let mut reader = Reader::new(written, if is_map { "#[map]" } else { "#[step]" }, &known, diag);
+        let mut reader = Reader::new(options, if is_map { "#[map]" } else { "#[step]" }, &known, diag);
         Self {
             slug: reader.text("slug"),
             variant: reader.word("variant", "a name, as in `variant = Ship`"),
-            over: reader.word("over", "the name of a step or `input`, as in `over = reserve`"),
+            over: reader.source("over"),
             after: reader.words("after"),
             run_if: reader.json("run_if"),
             run_unless: reader.json("run_unless"),

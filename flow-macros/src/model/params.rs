@@ -4,7 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use syn::{FnArg, Pat, Type, ext::IdentExt, parse::Parser};
 
 use super::step::without_self;
-use crate::{diag::Diag, parse::Method};
+use crate::{diag::Diag, parse::Method, text::plain};
 
 /// One parameter of a handler, without `self`.
 pub(crate) struct Param {
@@ -54,7 +54,9 @@ pub(super) fn build(method: &Method, steps: &[&Ident], self_ty: &Type, diag: &mu
         .iter()
         .zip(&method.from)
         .filter_map(|(arg, from)| match arg {
-            FnArg::Typed(param) => build_one(&param.pat, without_self(&param.ty, self_ty), from.as_ref(), steps, diag),
+            FnArg::Typed(param) => {
+                build_one(&param.pat, without_self(plain(&param.ty), self_ty), from.as_ref(), steps, diag)
+            }
             FnArg::Receiver(_) => None,
         })
         .collect()
@@ -93,8 +95,8 @@ fn simple_name(pat: &Pat) -> Option<Ident> {
 }
 
 /// Whether the type is written `&StepContext`.
-pub(crate) fn is_context_type(ty: &Type) -> bool {
+fn is_context_type(ty: &Type) -> bool {
     let Type::Reference(reference) = ty else { return false };
-    let Type::Path(path) = &*reference.elem else { return false };
-    path.path.segments.last().is_some_and(|last| last.ident == "StepContext")
+    let Type::Path(path) = plain(&reference.elem) else { return false };
+    reference.mutability.is_none() && path.path.segments.last().is_some_and(|last| last.ident == "StepContext")
 }

@@ -7,12 +7,9 @@ use flow_core::{
 use heck::{ToShoutySnakeCase, ToUpperCamelCase};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
-use syn::{
-    Attribute, GenericArgument, PathArguments, ReturnType, Signature, Type, ext::IdentExt, parse::Parser,
-    spanned::Spanned,
-};
+use syn::{Attribute, ReturnType, Signature, Type, ext::IdentExt, parse::Parser, spanned::Spanned};
 
-use super::{Numbers, Param, Reference, Role, Said, options::StepOptions, params};
+use super::{Numbers, Param, Reference, Returned, Role, Said, is_future, options::StepOptions, params, returned};
 use crate::{
     diag::Diag,
     parse::{Json, Marker, Method},
@@ -24,6 +21,12 @@ pub(crate) struct Step {
     pub(crate) method: Ident,
     pub(crate) marker: Span,
     pub(crate) doubled_markers: Vec<Span>,
+    /// Whether rustc reports a syntax error in its signature.
+    pub(crate) is_broken: bool,
+    /// Whether nothing was reported of it, so that its types can be compared.
+    pub(crate) is_sound: bool,
+    /// Whether it has a slug of its own, which does not follow the method's name.
+    pub(crate) has_own_slug: bool,
     /// Whether an option was refused, so that what is missing may be that one.
     pub(crate) has_refused_option: bool,
     /// Whether an earlier step has the names that this one would give to generated code.
@@ -46,11 +49,11 @@ pub(crate) struct Step {
     pub(crate) blocking: Option<Span>,
     pub(crate) numbers: Numbers,
     pub(crate) has_schema: bool,
-    /// The type that the handler returns on success; `None` when it returns no `Result`.
-    pub(crate) output: Option<Type>,
-    /// The type it returns on failure, where it is written out.
-    pub(crate) error: Option<Type>,
+    /// What the handler returns; `None` when that is no `Result`.
+    pub(crate) returned: Option<Returned>,
     pub(crate) note: Option<String>,
+    /// The only `.await` of its body.
+    wait: Option<Span>,
 }
 
 /// What a map runs over.
@@ -104,16 +107,36 @@ impl Step {
         self.modes().absent_for_dependents()
     }
 
+    /// The type that the handler returns on success.
+    pub(crate) fn output(&self) -> Option<&Type> {
+        self.returned.as_ref().map(|returned| &returned.output)
+    }
+
     /// The type of the whole step's output: a list in a map.
     pub(crate) fn whole_output(&self, private: &TokenStream) -> Option<TokenStream> {
-        let output = self.output.as_ref()?;
+        let output = self.output()?;
         Some(if self.is_map { quote!(#private::Vec<#output>) } else { output.to_token_stream() })
     }
 
     /// The type of the whole step's output as its author would write it.
     pub(crate) fn written_output(&self) -> Option<String> {
-        let output = text::type_text(self.output.as_ref()?);
+        let output = text::type_text(self.output()?);
         Some(if self.is_map { format!("Vec<{output}>") } else { output })
+    }
+
+    /// Whether the handler is neither `async` nor `blocking`.
+    pub(crate) fn lacks_async(&self) -> bool {
+        self.sig.asyncness.is_none() && self.blocking.is_none()
+    }
+
+    /// Whether the handler returns a future instead of being one.
+    pub(crate) fn has_written_future(&self) -> bool {
+        matches!(&self.sig.output, ReturnType::Type(_, ty) if is_future(ty))
+    }
+
+    /// Where its future is made: the only `.await` of its body, else its name.
+    pub(crate) fn place_of_wait(&self) -> Span {
+        self.wait.unwrap_or_else(|| self.method.span())
     }
 
     /// The name of the method without `r#`.
@@ -122,14 +145,18 @@ impl Step {
     }
 }
 
-pub(super) fn build(
-    method: &Method,
-    marker: &Marker,
-    steps: &[&Ident],
-    flow: &Ident,
-    self_ty: &Type,
-    diag: &mut Diag,
-) -> Step {
+/// What every step of a block is built with.
+pub(super) struct Block<'a> {
+    /// What the names of generated types begin with.
+    pub(super) names: &'a Ident,
+    pub(super) self_ty: &'a Type,
+    pub(super) private: &'a TokenStream,
+    /// The names of the marked methods.
+    pub(super) steps: &'a [&'a Ident],
+}
+
+pub(super) fn build(method: &Method, marker: &Marker, block: &Block<'_>, diag: &mut Diag) -> Step {
+    let Block { names, self_ty, private, steps } = *block;
     let name = method.sig.ident.clone();
     let plain = name.unraw().to_string();
     let options = StepOptions::read(&marker.options, marker.is_map, diag);
@@ -143,10 +170,13 @@ pub(super) fn build(
     Step {
         marker: marker.path.span(),
         doubled_markers: marker.doubled.clone(),
+        is_broken: method.is_broken,
+        is_sound: false,
+        has_own_slug: options.slug.is_some(),
         has_refused_option: options.has_failed,
         is_shadowed: false,
         slug: options.slug.unwrap_or_else(|| Said { value: plain.clone(), span: name.span() }),
-        deps_struct: format_ident!("{}{}Deps", flow, variant, span = Span::call_site()),
+        deps_struct: format_ident!("{}{}Deps", names, variant, span = Span::call_site()),
         variant,
         key: ident_or(&key_word, &name),
         is_map: marker.is_map,
@@ -160,8 +190,8 @@ pub(super) fn build(
         blocking: options.blocking,
         numbers: options.numbers,
         has_schema: options.has_schema,
-        output: result_type(&method.sig.output, 0, self_ty),
-        error: result_type(&method.sig.output, 1, self_ty),
+        returned: returned::read(&method.sig.output, self_ty, private),
+        wait: only_await(method.body.to_token_stream()),
         note: text::doc_text(&method.attrs),
         attrs: method.attrs.clone(),
         sig: method.sig.clone(),
@@ -169,23 +199,28 @@ pub(super) fn build(
     }
 }
 
+/// The place of `.await` in a body that has one.
+fn only_await(body: TokenStream) -> Option<Span> {
+    let mut found = Vec::new();
+    find_awaits(body, &mut found);
+    let [only] = found[..] else { return None };
+    Some(only)
+}
+
+fn find_awaits(tokens: TokenStream, found: &mut Vec<Span>) {
+    for token in tokens {
+        match token {
+            TokenTree::Ident(word) if word == "await" => found.push(word.span()),
+            TokenTree::Group(group) => find_awaits(group.stream(), found),
+            _ => {}
+        }
+    }
+}
+
 /// `word` as a name at the place of `name`; `name` itself when the word is none.
 fn ident_or(word: &str, name: &Ident) -> Ident {
     let is_word = Ident::parse_any.parse_str(word).is_ok();
     if is_word { Ident::new(word, name.span()) } else { name.clone() }
-}
-
-/// `T` or `E` of a return type whose last name is `Result`, with `Self` spelled out.
-fn result_type(output: &ReturnType, place: usize, self_ty: &Type) -> Option<Type> {
-    let ReturnType::Type(_, ty) = output else { return None };
-    let Type::Path(path) = &**ty else { return None };
-    let last = path.path.segments.last().filter(|last| last.ident == "Result")?;
-    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
-    let mut types = arguments.args.iter().filter_map(|argument| match argument {
-        GenericArgument::Type(ty) => Some(ty),
-        _ => None,
-    });
-    Some(without_self(types.nth(place)?, self_ty))
 }
 
 /// The type with `Self` replaced, so that it can stand outside the block.

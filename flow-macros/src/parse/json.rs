@@ -8,6 +8,8 @@ use syn::{
     token,
 };
 
+use crate::text::quoted;
+
 /// A JSON value as it was written.
 pub(crate) enum Json {
     /// `null`, `true`, `false` or a number, as JSON text.
@@ -140,19 +142,4 @@ fn refuse_nul(text: &LitStr) -> syn::Result<()> {
         return Err(syn::Error::new(text.span(), "no stored text can contain the character U+0000"));
     }
     Ok(())
-}
-
-/// A JSON string.
-fn quoted(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' => quoted.push_str("\\\""),
-            '\\' => quoted.push_str("\\\\"),
-            c if c < ' ' => quoted.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => quoted.push(c),
-        }
-    }
-    quoted.push('"');
-    quoted
 }

@@ -1,31 +1,38 @@
 //! Methods with their markers; bodies stay tokens.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
-use quote::{ToTokens, TokenStreamExt};
+use quote::{ToTokens, TokenStreamExt, quote};
 use syn::{
-    Attribute, FnArg, Meta, Path, Signature, Token, Visibility,
+    Attribute, FnArg, ImplItem, Meta, Path, Signature, Token, Visibility,
     parse::{ParseStream, discouraged::Speculative},
     token,
 };
 
-use super::options::{self, Written};
-use crate::diag::Diag;
+use super::{
+    broken,
+    options::{self, Options},
+};
+use crate::{diag::Diag, paths::RuntimePath};
 
 /// One item of the block.
 pub(crate) enum Item {
     /// A method, marked or not.
     Method(Box<Method>),
-    /// Anything else, and whatever is no Rust; passed on as it is.
+    /// Anything else.
     Other(Other),
 }
 
-/// An item that is passed on as it is.
+/// An item that is no method.
 pub(crate) struct Other {
     pub(crate) tokens: TokenStream,
-    pub(crate) is_marked: bool,
+    /// Its marker, which only methods may have, and the words that follow the attributes.
+    pub(crate) marker: Option<(Path, TokenStream)>,
+    /// Whether rustc reports it, since it is no Rust.
+    pub(crate) is_broken: bool,
 }
 
 /// A method of the block, without our attributes.
+#[derive(Clone)]
 pub(crate) struct Method {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) marker: Option<Marker>,
@@ -34,29 +41,52 @@ pub(crate) struct Method {
     /// What `#[from(…)]` says of each parameter, in order.
     pub(crate) from: Vec<Option<TokenStream>>,
     pub(crate) body: TokenTree,
+    /// Whether rustc reports a syntax error in the signature, of which only a part could be read.
+    pub(crate) is_broken: bool,
 }
 
 /// `#[step(…)]` or `#[map(…)]`.
+#[derive(Clone)]
 pub(crate) struct Marker {
     pub(crate) path: Path,
     pub(crate) is_map: bool,
-    pub(crate) options: Vec<Written>,
+    pub(crate) options: Options,
     /// Further markers on the same method.
     pub(crate) doubled: Vec<Span>,
 }
 
-impl ToTokens for Method {
-    fn to_tokens(&self, tokens: &mut TokenStream) {
-        tokens.append_all(&self.attrs);
-        self.vis.to_tokens(tokens);
-        self.sig.to_tokens(tokens);
-        self.body.to_tokens(tokens);
+impl Method {
+    /// Makes the method an `async fn`.
+    pub(crate) fn make_async(&mut self) {
+        self.sig.asyncness = Some(Token![async](self.sig.fn_token.span));
     }
 }
 
-pub(super) fn parse_item(input: ParseStream<'_>, diag: &mut Diag) -> syn::Result<Item> {
+impl ToTokens for Method {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        let Self { attrs, marker, vis, sig, body, .. } = self;
+        // Handlers have one form, which lints about forms take for a mistake; the user's own attributes have the last word.
+        let allows = marker.is_some().then(|| {
+            quote! {
+                #[allow(
+                    clippy::fn_params_excessive_bools,
+                    clippy::needless_pass_by_value,
+                    clippy::option_option,
+                    clippy::too_many_arguments,
+                    clippy::trivially_copy_pass_by_ref,
+                    clippy::unnecessary_wraps,
+                    clippy::unused_async,
+                    clippy::unused_self
+                )]
+            }
+        });
+        tokens.extend(quote!(#allows #(#attrs)* #vis #sig #body));
+    }
+}
+
+pub(super) fn parse_item(input: ParseStream<'_>, runtime: &RuntimePath, diag: &mut Diag) -> syn::Result<Item> {
     let mut attrs = input.call(Attribute::parse_outer)?;
-    let marker = take_marker(&mut attrs, diag);
+    let marker = take_marker(&mut attrs, runtime, diag);
     let vis: Visibility = input.parse()?;
     let ahead = input.fork();
     if let Ok(mut sig) = ahead.parse::<Signature>()
@@ -65,35 +95,52 @@ pub(super) fn parse_item(input: ParseStream<'_>, diag: &mut Diag) -> syn::Result
         input.advance_to(&ahead);
         let body = input.parse()?;
         let from = sig.inputs.iter_mut().map(take_from).collect();
-        return Ok(Item::Method(Box::new(Method { attrs, marker, vis, sig, from, body })));
+        return Ok(Item::Method(Box::new(Method { attrs, marker, vis, sig, from, body, is_broken: false })));
+    }
+    let (item, is_ended) = take_item(input)?;
+    if let Some(mut sig) = broken::salvage(&item) {
+        let from = sig.inputs.iter_mut().map(take_from).collect();
+        let body = broken::body(&runtime.private());
+        return Ok(Item::Method(Box::new(Method { attrs, marker, vis, sig, from, body, is_broken: true })));
     }
     let mut tokens = TokenStream::new();
     tokens.append_all(&attrs);
     vis.to_tokens(&mut tokens);
-    take_item(input, &mut tokens)?;
-    Ok(Item::Other(Other { tokens, is_marked: marker.is_some() }))
+    tokens.extend(item.clone());
+    let is_broken = !is_ended || syn::parse2::<ImplItem>(tokens.clone()).is_err();
+    if !is_ended || (is_broken && broken::is_method(&item)) {
+        // rustc would report the same words once more.
+        tokens = TokenStream::new();
+    }
+    Ok(Item::Other(Other { tokens, marker: marker.map(|marker| (marker.path, item)), is_broken }))
 }
 
-/// Moves the tokens of one item: up to `;`, or up to a block where no `;` must follow.
-fn take_item(input: ParseStream<'_>, tokens: &mut TokenStream) -> syn::Result<()> {
-    let ends_at_semicolon = input.peek(Token![const]) || input.peek(Token![type]);
+/// Takes the tokens of one item, and whether they end as items do: with `;`, or with a block where no `;` must follow.
+///
+/// An attribute begins the next item, also where this one has no end.
+fn take_item(input: ParseStream<'_>) -> syn::Result<(TokenStream, bool)> {
+    let mut tokens = TokenStream::new();
+    let ends_at_semicolon = (input.peek(Token![const]) && !input.peek2(Token![fn])) || input.peek(Token![type]);
     while !input.is_empty() {
+        if input.peek(Token![#]) && input.peek2(token::Bracket) {
+            return Ok((tokens, false));
+        }
         let is_block = input.peek(token::Brace);
         let is_semicolon = input.peek(Token![;]);
         tokens.append(input.parse::<TokenTree>()?);
         if is_semicolon || (is_block && !ends_at_semicolon) {
-            break;
+            return Ok((tokens, true));
         }
     }
-    Ok(())
+    Ok((tokens, false))
 }
 
-fn take_marker(attrs: &mut Vec<Attribute>, diag: &mut Diag) -> Option<Marker> {
+fn take_marker(attrs: &mut Vec<Attribute>, runtime: &RuntimePath, diag: &mut Diag) -> Option<Marker> {
     let mut marker: Option<Marker> = None;
     attrs.retain(|attr| {
         let path = attr.path();
-        let is_map = names(path, "map");
-        if !is_map && !names(path, "step") {
+        let is_map = runtime.leads_to(path, "map");
+        if !is_map && !runtime.leads_to(path, "step") {
             return true;
         }
         match &mut marker {
@@ -101,10 +148,10 @@ fn take_marker(attrs: &mut Vec<Attribute>, diag: &mut Diag) -> Option<Marker> {
             None => {
                 let options = match &attr.meta {
                     Meta::List(list) => options::parse(list.tokens.clone(), diag),
-                    Meta::Path(_) => Vec::new(),
+                    Meta::Path(_) => Options::default(),
                     Meta::NameValue(meta) => {
                         diag.at(meta, "options stand in parentheses: `#[step(slug = \"…\")]`");
-                        Vec::new()
+                        Options { has_unread: true, ..Options::default() }
                     }
                 };
                 marker = Some(Marker { path: path.clone(), is_map, options, doubled: Vec::new() });
@@ -113,11 +160,6 @@ fn take_marker(attrs: &mut Vec<Attribute>, diag: &mut Diag) -> Option<Marker> {
         false
     });
     marker
-}
-
-/// Whether `path` is `name`, or ends with it in a path like `flow_runtime::step`.
-fn names(path: &Path, name: &str) -> bool {
-    path.is_ident(name) || (path.segments.len() == 2 && path.segments.last().is_some_and(|last| last.ident == name))
 }
 
 fn take_from(arg: &mut FnArg) -> Option<TokenStream> {

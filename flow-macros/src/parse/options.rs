@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::TokenStreamExt;
 use syn::{
-    Token,
+    Path, Token, Type,
     ext::IdentExt,
     parenthesized,
     parse::{ParseStream, Parser},
@@ -11,6 +11,23 @@ use syn::{
 };
 
 use crate::diag::Diag;
+
+/// The options of one attribute as they were written.
+#[derive(Clone, Default)]
+pub(crate) struct Options {
+    pub(crate) written: Vec<Written>,
+    /// Whether a part was no option, which is reported; what is missing may be that part.
+    pub(crate) has_unread: bool,
+}
+
+impl Options {
+    /// What `crate = …` says, when it is a path.
+    pub(crate) fn path_of_crate(&self) -> Option<Path> {
+        let option = self.written.iter().find(|option| option.key == "crate")?;
+        let Form::Value(tokens) = &option.form else { return None };
+        Path::parse_mod_style.parse2(tokens.clone()).ok()
+    }
+}
 
 /// One option as it was written.
 #[derive(Clone)]
@@ -43,13 +60,14 @@ impl Written {
 }
 
 /// Reads a list of options; what is no option is reported and passed over.
-pub(super) fn parse(tokens: TokenStream, diag: &mut Diag) -> Vec<Written> {
+pub(super) fn parse(tokens: TokenStream, diag: &mut Diag) -> Options {
     let read = |input: ParseStream<'_>| {
-        let mut options = Vec::new();
+        let mut options = Options::default();
         while !input.is_empty() {
             match parse_option(input) {
-                Ok(option) => options.push(option),
+                Ok(option) => options.written.push(option),
                 Err(error) => {
+                    options.has_unread = true;
                     diag.push(error);
                     take_value(input)?;
                 }
@@ -62,6 +80,7 @@ pub(super) fn parse(tokens: TokenStream, diag: &mut Diag) -> Vec<Written> {
 }
 
 fn parse_option(input: ParseStream<'_>) -> syn::Result<Written> {
+    let begin = input.fork();
     let key = input
         .call(Ident::parse_any)
         .map_err(|error| syn::Error::new(error.span(), "an option begins with its name, as in `max_attempts = 5`"))?;
@@ -75,10 +94,24 @@ fn parse_option(input: ParseStream<'_>) -> syn::Result<Written> {
     } else {
         Form::Flag
     };
-    if !input.is_empty() && !input.peek(Token![,]) {
-        return Err(input.error("expected `,` and the next option"));
+    if input.is_empty() || input.peek(Token![,]) {
+        return Ok(Written { key, form });
     }
-    Ok(Written { key, form })
+    Err(not_an_option(&begin, input, &key))
+}
+
+/// What is written at `begin` is no option; `input` stands where that was noticed.
+fn not_an_option(begin: ParseStream<'_>, input: ParseStream<'_>, key: &Ident) -> syn::Error {
+    if input.peek(Token![:]) && !input.peek(Token![::]) {
+        return input.error(format!("an option has `=` before its value; write `{key} = …`"));
+    }
+    if begin.parse::<Type>().is_ok() && (begin.is_empty() || begin.peek(Token![,])) {
+        return syn::Error::new(key.span(), "a type stands behind its option's name; write `input = …` on `#[flow]`");
+    }
+    if input.peek(Token![;]) {
+        return input.error("options are separated by `,`");
+    }
+    input.error("expected `,` and the next option")
 }
 
 /// Takes tokens up to the next comma outside angle brackets.

@@ -71,10 +71,10 @@ fn written(graph: &[(usize, Node)]) -> TokenStream {
             options.push(format!("after({})", node.after.iter().copied().map(name).collect::<Vec<_>>().join(", ")));
         }
         let marker = if node.over.is_some() { "map" } else { "step" };
-        let params: String = node.needs.iter().map(|&needed| format!(", {}: u8", name(needed))).collect();
+        let params: String = node.needs.iter().map(|&needed| format!(", {}: Bytes", name(needed))).collect();
         let (options, name) = (options.join(", "), name(*number));
         // Writing into a `String` cannot fail.
-        let _ = write!(block, "#[{marker}({options})] async fn {name}(&self{params}) -> Result<u8, E> {{}}");
+        let _ = write!(block, "#[{marker}({options})] async fn {name}(&self{params}) -> Result<Bytes, E> {{}}");
     }
     block.push('}');
     block.parse().expect("is Rust")

@@ -13,8 +13,8 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use super::mistakes;
 
 /// Parts of messages that others say without a code: macros by example, rustc, and the markers where no flow is.
-const OF_OTHERS: [&str; 3] =
-    ["no rules expected", "cannot be sent between threads", "marks a method in an `impl` block under"];
+const OF_OTHERS: [&str; 4] =
+    ["no rules expected", "the form is `", "cannot be sent between threads", "marks a method in an `impl` block under"];
 
 /// A block under `#[flow(…)]`, with the attribute's options.
 struct Block {

@@ -4,6 +4,7 @@
 
 use syn::{GenericArgument, PathArguments, Type};
 
+use super::each_step;
 use crate::{
     diag::Diag,
     model::{Flow, Step},
@@ -11,13 +12,13 @@ use crate::{
 };
 
 pub(super) fn check(flow: &Flow, diag: &mut Diag) {
-    for step in &flow.steps {
+    each_step(flow, diag, |step, diag| {
         for (param, reference) in step.needs() {
             if let Some(declared) = reference.target {
                 check_needless(&flow.steps[declared], &param.ty, diag);
             }
         }
-    }
+    });
 }
 
 fn check_needless(taken: &Step, ty: &Type, diag: &mut Diag) {

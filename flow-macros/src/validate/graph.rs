@@ -2,22 +2,23 @@
 
 use std::collections::HashSet;
 
-use flow_core::{near::near_miss, order::Cycle};
+use flow_core::order::Cycle;
 use syn::ext::IdentExt;
 
+use super::{each_step, hints};
 use crate::{
     diag::Diag,
     model::{Flow, Reference, Source, Step},
 };
 
 pub(super) fn check(flow: &Flow, diag: &mut Diag) {
-    for step in &flow.steps {
-        if !flow.has_broken_step {
+    each_step(flow, diag, |step, diag| {
+        if !flow.is_broken {
             check_known(flow, step, diag);
         }
         check_once(step, diag);
         check_source(step, diag);
-    }
+    });
     for cycle in &flow.cycles {
         report_cycle(flow, cycle, diag);
     }
@@ -25,25 +26,8 @@ pub(super) fn check(flow: &Flow, diag: &mut Diag) {
 
 fn check_known(flow: &Flow, step: &Step, diag: &mut Diag) {
     for reference in step.references().filter(|reference| reference.target.is_none()) {
-        let missing = reference.name.unraw().to_string();
-        diag.at(&reference.name, describe_unknown(flow, step, &missing));
-    }
-}
-
-fn describe_unknown(flow: &Flow, step: &Step, missing: &str) -> String {
-    let names: Vec<String> = flow.steps.iter().map(Step::method_name).collect();
-    let others = names.iter().map(String::as_str).filter(|name| *name != step.method_name());
-    let begin =
-        format!("step `{}` depends on `{missing}`, but this flow has no step named `{missing}`", step.method_name());
-    let without_underscore = missing.trim_start_matches('_');
-    if names.iter().any(|name| name == without_underscore) {
-        return format!(
-            "{begin}; to wait for `{without_underscore}` without its output, use `after({without_underscore})`"
-        );
-    }
-    match near_miss(missing, others.chain(["input", "ctx", "item"])) {
-        Some(near) => format!("{begin}; did you mean `{near}`?"),
-        None => begin,
+        let param = step.needs().find(|(_, taken)| std::ptr::eq(*taken, reference)).map(|(param, _)| param);
+        diag.at(&reference.name, hints::describe_unknown(flow, step, reference, param));
     }
 }
 
@@ -63,7 +47,7 @@ fn report_twice(step: &Step, reference: &Reference, diag: &mut Diag) {
 
 fn check_source(step: &Step, diag: &mut Diag) {
     match &step.source {
-        None if step.is_map && !step.has_refused_option => {
+        None if step.is_map && !step.has_refused_option && !step.is_broken => {
             diag.at_span(
                 step.marker,
                 "a map says what it runs over: `#[map(over = reserve)]` or `#[map(over = input)]`",

@@ -2,19 +2,25 @@
 
 use std::collections::HashMap;
 
-use flow_core::slug::{check_flow_slug, check_step_slug};
-use proc_macro2::Span;
-
-use super::signatures::check_written_out;
+use super::each_step;
 use crate::{
     diag::Diag,
     model::{Flow, Step},
 };
+use flow_core::slug::{check_flow_slug, check_step_slug};
+
+/// The names that parameters have which are no steps.
+const RESERVED_METHODS: [&str; 3] = ["input", "item", "ctx"];
 
 pub(super) fn check(flow: &Flow, diag: &mut Diag) {
     check_flow(flow, diag);
     check_slugs(flow, diag);
     check_variants(flow, diag);
+    each_step(flow, diag, |step, diag| {
+        check_method(step, diag);
+        check_constant(flow, step, diag);
+    });
+    check_generated(flow, diag);
 }
 
 fn check_flow(flow: &Flow, diag: &mut Diag) {
@@ -22,20 +28,56 @@ fn check_flow(flow: &Flow, diag: &mut Diag) {
         let text = format!("flow slug `{}` {reason}; say another with `slug = \"…\"`", flow.slug.value);
         diag.at_span(flow.slug.span, text);
     }
-    if let Some(input) = &flow.input {
-        check_written_out(flow, input, "the input of a flow", diag);
+}
+
+/// Parameters called `input`, `item` and `ctx` are no steps, so no step can be called so.
+fn check_method(step: &Step, diag: &mut Diag) {
+    let name = step.method_name();
+    let is = match name.as_str() {
+        "input" => "the run's input",
+        "item" => "the element of a map",
+        "ctx" => "the context",
+        _ => return,
+    };
+    let text = format!(
+        "a step cannot be called `{name}`, since a parameter called `{name}` is {is}; rename the method, and keep its name \
+         in data with `slug = \"…\"`"
+    );
+    diag.at(&step.method, text);
+}
+
+/// The key of a step is a constant of the flow's type.
+fn check_constant(flow: &Flow, step: &Step, diag: &mut Diag) {
+    if let Some(constant) = flow.constants.iter().find(|constant| **constant == step.key) {
+        let text = format!(
+            "step `{}` gives the flow's type a constant `{constant}`, its key; rename yours, or say `variant = Name` on the step",
+            step.method_name()
+        );
+        diag.at(constant, text);
     }
-    if flow.steps.is_empty() && !flow.has_broken_step {
-        let text = "a flow has at least one step; mark a method with `#[step]` or `#[map(over = …)]`";
-        diag.at_span(Span::call_site(), text);
+}
+
+/// A type of the user's with a name that the flow gives to a type of its own.
+fn check_generated(flow: &Flow, diag: &mut Diag) {
+    for (generated, what) in [(&flow.output_struct, "the run's output"), (&flow.step_enum, "its steps")] {
+        if let Some(word) = &generated.taken {
+            let text = format!(
+                "`{word}` is the name that this flow gives to {what}; rename your type, or say `names = …` on `#[flow]`"
+            );
+            diag.at(word, text);
+        }
     }
 }
 
 fn check_slugs(flow: &Flow, diag: &mut Diag) {
     let mut seen: HashMap<String, &Step> = HashMap::new();
-    for step in &flow.steps {
+    each_step(flow, diag, |step, diag| {
         let slug = &step.slug;
-        if let Err(reason) = check_step_slug(&slug.value) {
+        // A method of a reserved name is reported as such.
+        let is_judged = step.has_own_slug || !RESERVED_METHODS.contains(&slug.value.as_str());
+        if let Err(reason) = check_step_slug(&slug.value)
+            && is_judged
+        {
             diag.at_span(slug.span, format!("step slug `{}` {reason}; say another with `slug = \"…\"`", slug.value));
         }
         match seen.get(&slug.value.to_ascii_lowercase()) {
@@ -54,11 +96,12 @@ fn check_slugs(flow: &Flow, diag: &mut Diag) {
                 seen.insert(slug.value.to_ascii_lowercase(), step);
             }
         }
-    }
+    });
 }
 
 fn check_variants(flow: &Flow, diag: &mut Diag) {
     for (place, step) in flow.steps.iter().enumerate() {
+        diag.enter_step(place);
         if step.variant == "Self" {
             let text = format!(
                 "method `{}` gives the variant `Self`, which is no name; say another with `variant = Name`",
@@ -74,6 +117,7 @@ fn check_variants(flow: &Flow, diag: &mut Diag) {
             report_same(first, step, &format!("key `{}`", step.key), diag);
         }
     }
+    diag.leave_steps();
 }
 
 fn report_same(first: &Step, second: &Step, name: &str, diag: &mut Diag) {

@@ -3,6 +3,7 @@
 use flow_core::{duration::format_duration_ms, near::near_miss, options::NumberOption};
 use syn::ext::IdentExt;
 
+use super::each_step;
 use crate::{
     diag::Diag,
     model::{Flow, Numbers, Reference, Said, Step},
@@ -12,13 +13,13 @@ use crate::{
 pub(super) fn check(flow: &Flow, diag: &mut Diag) {
     check_ranges("the flow", &flow.numbers, diag);
     check_delays(flow, None, diag);
-    for step in &flow.steps {
+    each_step(flow, diag, |step, diag| {
         check_ranges(&format!("step `{}`", step.method_name()), &step.numbers, diag);
         check_delays(flow, Some(step), diag);
         check_unmet(step, diag);
         check_condition(flow, step, "run_if", step.run_if.as_ref(), diag);
         check_condition(flow, step, "run_unless", step.run_unless.as_ref(), diag);
-    }
+    });
 }
 
 fn check_ranges(owner: &str, numbers: &Numbers, diag: &mut Diag) {

@@ -3,24 +3,28 @@
 use quote::ToTokens;
 use syn::{FnArg, Receiver, ReceiverKind, ReturnType, Safety, Type};
 
+use super::each_step;
 use crate::{
     diag::Diag,
-    model::{Flow, Param, Role, Step, holds_borrow, holds_placeholder, is_context_type},
-    text::type_text,
+    model::{Flow, Param, Returned, Role, Step, has_too_many_arguments, holds_borrow, holds_placeholder, is_result},
+    text::{last_word, plain, type_text},
 };
 
 pub(super) fn check(flow: &Flow, diag: &mut Diag) {
-    for step in &flow.steps {
+    each_step(flow, diag, |step, diag| {
         check_markers(step, diag);
-        check_asyncness(step, diag);
-        check_receiver(step, diag);
-        check_generics(step, diag);
         check_attributes(step, diag);
-        check_return(flow, step, diag);
-        for param in &step.params {
-            check_param(flow, step, param, diag);
+        // Of a signature that rustc has reported only a part could be read.
+        if !step.is_broken {
+            check_asyncness(step, diag);
+            check_receiver(step, diag);
+            check_generics(step, diag);
+            check_return(flow, step, diag);
+            for param in &step.params {
+                check_param(flow, step, param, diag);
+            }
         }
-    }
+    });
 }
 
 fn check_markers(step: &Step, diag: &mut Diag) {
@@ -43,6 +47,8 @@ fn check_attributes(step: &Step, diag: &mut Diag) {
 
 fn check_asyncness(step: &Step, diag: &mut Diag) {
     match (step.sig.asyncness, step.blocking) {
+        // A future that is written out is reported as such.
+        (None, None) if step.has_written_future() => {}
         (None, None) => diag.at(
             step.sig.fn_token,
             format!("step `{}` is no `async fn`; make it one, or mark it `blocking`", step.method_name()),
@@ -83,18 +89,25 @@ fn check_generics(step: &Step, diag: &mut Diag) {
 
 fn check_return(flow: &Flow, step: &Step, diag: &mut Diag) {
     let name = step.method_name();
-    if let Some(output) = &step.output {
-        check_written_out(flow, output, &format!("the output of step `{name}`"), diag);
-        return;
+    if let Some(returned) = &step.returned {
+        return check_returned(flow, step, returned, diag);
     }
     match &step.sig.output {
+        ReturnType::Type(_, ty) if has_too_many_arguments(ty) => {}
         ReturnType::Type(_, ty) if is_result(ty) => {
             let text =
                 format!("step `{name}` says the type of its output, as in `Result<T, E>` or `anyhow::Result<T>`");
             diag.at(ty, text);
         }
+        ReturnType::Type(_, ty) if step.has_written_future() => {
+            let text = format!(
+                "step `{name}` returns a future that is written out; write `async fn {name}(…) -> Result<T, E>`"
+            );
+            diag.at(ty, text);
+        }
         ReturnType::Type(_, ty) => {
-            let text = format!("step `{name}` returns `Result<T, E>`, not `{}`", type_text(ty));
+            let hint = if may_be_alias(ty) { "; if this is an alias of `Result`, call it `Result`" } else { "" };
+            let text = format!("step `{name}` returns `Result<T, E>`, not `{}`{hint}", type_text(plain(ty)));
             diag.at(ty, text);
         }
         ReturnType::Default => {
@@ -105,29 +118,54 @@ fn check_return(flow: &Flow, step: &Step, diag: &mut Diag) {
     }
 }
 
-fn is_result(ty: &Type) -> bool {
-    matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Result"))
+/// Whether the type is no well-known one and has arguments, as an alias of `Result` has.
+fn may_be_alias(ty: &Type) -> bool {
+    const KNOWN: [&str; 8] = ["Arc", "Box", "HashMap", "Option", "Pin", "Poll", "Rc", "Vec"];
+    let Type::Path(path) = plain(ty) else { return false };
+    let Some(last) = path.path.segments.last() else { return false };
+    !last.arguments.is_none() && !KNOWN.iter().any(|known| last.ident == known)
+}
+
+fn check_returned(flow: &Flow, step: &Step, returned: &Returned, diag: &mut Diag) {
+    let name = step.method_name();
+    if last_word(&returned.output).is_some_and(|word| word == "StepError")
+        && let Some(error) = &returned.error
+    {
+        let text = format!(
+            "step `{name}` returns its output first and its error second; write `Result<{}, {}>`",
+            type_text(error),
+            type_text(&returned.output)
+        );
+        return diag.at(&returned.whole, text);
+    }
+    check_written_out(flow, &returned.output, &format!("the output of step `{name}`"), diag);
 }
 
 fn check_param(flow: &Flow, step: &Step, param: &Param, diag: &mut Diag) {
-    let is_context = is_context_type(&param.ty);
     match &param.role {
-        Role::Context if !is_context => {
+        // Whether the type is the context under another name is left to the compiler.
+        Role::Context if param.name == "ctx" && is_shared_reference(&param.ty) => {}
+        Role::Context if param.name == "ctx" => {
             diag.at(
                 &param.ty,
                 format!("`ctx` is the context; its type is `&StepContext`, not `{}`", type_text(&param.ty)),
             );
         }
-        Role::Context if param.name != "ctx" => {
+        Role::Context => {
             diag.at(&param.name, "the context is the parameter `ctx: &StepContext`; name it `ctx`");
         }
-        Role::Context => {}
         Role::Item if !step.is_map && step.doubled_markers.is_empty() => {
             diag.at(&param.name, "`item` is the element of a map; use `#[map(over = …)]`, or name a step or `input`");
         }
+        // What is no step is reported by its name.
+        Role::Output(reference) if reference.target.is_none() => {}
         _ if matches!(param.ty, Type::Reference(_)) => check_owned(&param.ty, diag),
         _ => check_written_out(flow, &param.ty, "a handler's parameter", diag),
     }
+}
+
+fn is_shared_reference(ty: &Type) -> bool {
+    matches!(ty, Type::Reference(reference) if reference.mutability.is_none() && matches!(plain(&reference.elem), Type::Path(_)))
 }
 
 /// A handler owns its arguments.
@@ -144,9 +182,10 @@ fn check_owned(ty: &Type, diag: &mut Diag) {
 /// The type of `what` is one that can be named outside the method: concrete and owned.
 pub(super) fn check_written_out(flow: &Flow, ty: &Type, what: &str, diag: &mut Diag) {
     if let Some(parameter) = flow.type_parameter_in(ty) {
+        let kind = if flow.generics.const_params().any(|known| known.ident == parameter) { "const" } else { "type" };
         let text = format!(
-            "{what} has a type that is written out, not the type parameter `{parameter}`: a flow has one shape; use type \
-             parameters in bodies only"
+            "{what} has a type that is written out, not the {kind} parameter `{parameter}`: a flow has one shape; use \
+             {kind} parameters in bodies only"
         );
         diag.at(parameter, text);
     } else if let Some(word) = holds_placeholder(ty) {

@@ -103,6 +103,11 @@ macro_rules! with_step_queues {
             }
         };
     };
+    ($($other:tt)*) => {
+        $crate::__private::compile_error!(
+            "the form is `with_step_queues!(pub Queues for Shop);`, with the name of the type that is made and that of the flow"
+        );
+    };
 }
 
 /// Makes a type that lays each step of a flow onto the queue that is named for it.
@@ -147,6 +152,12 @@ macro_rules! route_flow {
                 }
             }
         };
+    };
+    ($($other:tt)*) => {
+        $crate::__private::compile_error!(
+            "the form is `route_flow!(pub Routes for Shop { Reserve => \"stock\", Ship => \"carriers\" });`, with each step by \
+             its variant and its queue as a text"
+        );
     };
 }
 

@@ -2,24 +2,28 @@
 //!
 //! `S` is a type named like the step whose output is taken; it is there for the text only.
 
-/// The output of a step that is never skipped.
-pub fn output<S, E, T: OutputIs<S, E>>(value: E) -> T {
-    T::from_output(value)
+use crate::context::StepContext;
+
+/// The attempt's context.
+pub fn context<'a, T: ContextIs<'a>>(ctx: &'a StepContext) -> T {
+    T::from_context(ctx)
 }
 
-/// The output of a step that is skipped where its condition is not met.
-pub fn output_unless_unmet<S, E, T: OutputUnlessUnmet<S, E>>(value: Option<E>) -> T {
-    T::from_output(value)
+/// The type `&StepContext`.
+#[diagnostic::on_unimplemented(
+    message = "`ctx` is the context; its type is `&StepContext`, not `{Self}`",
+    label = "expected `&StepContext`"
+)]
+pub trait ContextIs<'a> {
+    /// The same context.
+    fn from_context(ctx: &'a StepContext) -> Self;
 }
 
-/// The output of a step that is skipped where no attempt is left.
-pub fn output_unless_exhausted<S, E, T: OutputUnlessExhausted<S, E>>(value: Option<E>) -> T {
-    T::from_output(value)
-}
-
-/// The run's input.
-pub fn input<E, T: InputIs<E>>(value: E) -> T {
-    T::from_input(value)
+#[diagnostic::do_not_recommend]
+impl<'a> ContextIs<'a> for &'a StepContext {
+    fn from_context(ctx: &'a StepContext) -> Self {
+        ctx
+    }
 }
 
 /// The type `E`.

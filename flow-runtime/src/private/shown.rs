@@ -5,23 +5,39 @@ use std::fmt;
 /// A leaf's output.
 pub struct Shown<'a, T>(pub &'a T);
 
-impl<T: fmt::Debug> Shown<'_, T> {
+impl<'a, T: fmt::Debug> Shown<'a, T> {
     /// The value's own text.
     #[must_use]
-    pub fn shown(&self) -> &dyn fmt::Debug {
+    pub fn shown(self) -> &'a dyn fmt::Debug {
         self.0
     }
 }
 
 /// Stands in for types without `Debug`.
-pub trait ShownAnyhow {
+pub trait ShownAnyhow: Sized {
     /// `..`
-    fn shown(&self) -> &dyn fmt::Debug {
+    fn shown(self) -> &'static dyn fmt::Debug {
         &Hidden
     }
 }
 
 impl<T> ShownAnyhow for Shown<'_, T> {}
+
+/// The `Debug` text of an output struct.
+///
+/// # Errors
+/// Those of the formatter.
+pub fn show_output(
+    f: &mut fmt::Formatter<'_>,
+    name: &'static str,
+    fields: &[(&'static str, &dyn fmt::Debug)],
+) -> fmt::Result {
+    let mut shown = f.debug_struct(name);
+    for (field, value) in fields {
+        shown.field(field, value);
+    }
+    shown.finish()
+}
 
 struct Hidden;
 

@@ -29,6 +29,22 @@ macro_rules! __step_enum {
             }
         }
 
+        /// In step order.
+        #[automatically_derived]
+        impl $crate::__private::PartialOrd for $name {
+            fn partial_cmp(&self, other: &Self) -> $crate::__private::Option<$crate::__private::Ordering> {
+                $crate::__private::Some($crate::__private::Ord::cmp(self, other))
+            }
+        }
+
+        /// In step order.
+        #[automatically_derived]
+        impl $crate::__private::Ord for $name {
+            fn cmp(&self, other: &Self) -> $crate::__private::Ordering {
+                $crate::__private::Ord::cmp(&$name::index(*self), &$name::index(*other))
+            }
+        }
+
         #[automatically_derived]
         impl $crate::__private::fmt::Display for $name {
             fn fmt(&self, f: &mut $crate::__private::fmt::Formatter<'_>) -> $crate::__private::fmt::Result {
@@ -40,7 +56,10 @@ macro_rules! __step_enum {
         impl $crate::__private::FromStr for $name {
             type Err = $crate::__private::UnknownStep;
 
-            fn from_str(slug: &$crate::__private::str) -> $crate::__private::Result<Self, Self::Err> {
+            // Not `Self::Err`, which may also be a step.
+            fn from_str(
+                slug: &$crate::__private::str,
+            ) -> $crate::__private::Result<Self, $crate::__private::UnknownStep> {
                 $crate::__private::find_step(slug)
             }
         }

@@ -7,16 +7,18 @@ use std::marker::PhantomData;
 
 use flow_core::{definition::TypeContract, error::StepError, value::FlowValue};
 use serde::{
-    Deserialize, Deserializer, Serialize,
+    Serialize, Serializer,
     de::{DeserializeOwned, MapAccess},
-    ser::SerializeMap,
 };
 
-use super::stand_in;
-use crate::{
-    args::{StepArgs, encode_output},
-    handlers::StepResult,
-};
+use super::{output::OutputWriter, stand_in};
+use crate::args::StepArgs;
+
+/// The contract of a type without a JSON Schema.
+#[must_use]
+pub fn any_contract() -> TypeContract {
+    TypeContract::any()
+}
 
 /// Compiles when `T` can travel as JSON.
 pub fn is_value<T: FlowValue>() {}
@@ -35,65 +37,67 @@ impl<T> Carrier<T> {
 /// What every method does is said by its name; the errors are those of the JSON.
 #[expect(missing_docs, reason = "called by generated code only")]
 impl<T: Serialize + DeserializeOwned + Send + 'static> Carrier<T> {
-    pub fn contract<U: Described>(&self) -> TypeContract {
-        U::contract()
+    pub fn contract<U: Described>(self) -> fn() -> TypeContract {
+        U::contract
     }
 
-    pub fn dep(&self, args: &StepArgs, param: &'static str, step: usize) -> Result<T, StepError> {
+    pub fn dep(self, args: &StepArgs, param: &'static str, step: usize) -> Result<T, StepError> {
         args.dep(param, step)
     }
 
-    pub fn optional_dep(&self, args: &StepArgs, param: &'static str, step: usize) -> Result<Option<T>, StepError> {
+    pub fn optional_dep(self, args: &StepArgs, param: &'static str, step: usize) -> Result<Option<T>, StepError> {
         args.optional_dep(param, step)
     }
 
-    pub fn input(&self, args: &StepArgs, param: &'static str) -> Result<T, StepError> {
+    pub fn input(self, args: &StepArgs, param: &'static str) -> Result<T, StepError> {
         args.input(param)
     }
 
-    pub fn encode(&self, output: &T) -> StepResult {
-        encode_output(output)
+    pub fn read_field<'de, A: MapAccess<'de>>(self, map: &mut A) -> Result<Option<T>, A::Error> {
+        map.next_value().map(Some)
     }
 
-    pub fn read_field<'de, A: MapAccess<'de>>(&self, map: &mut A) -> Result<T, A::Error> {
-        map.next_value()
-    }
-
-    pub fn write_field<S: SerializeMap>(&self, map: &mut S, key: &str, value: &T) -> Result<(), S::Error> {
-        map.serialize_entry(key, value)
+    pub fn write_field<S: Serializer>(
+        self,
+        output: &mut OutputWriter<S>,
+        slug: &'static str,
+        value: &T,
+    ) -> Result<(), S::Error> {
+        output.write(slug, value)
     }
 }
 
-/// Stands in for [`Carrier`]'s methods; never runs, since the type was refused.
+/// Stands in for [`Carrier`]'s methods; never built, since the type was refused.
 #[expect(missing_docs, reason = "called by generated code only")]
-pub trait NoCarrier {
+pub trait NoCarrier: Sized {
     type Value;
 
-    fn contract<U>(&self) -> TypeContract {
+    fn contract<U>(self) -> fn() -> TypeContract {
         stand_in()
     }
 
-    fn dep(&self, _: &StepArgs, _: &'static str, _: usize) -> Result<Self::Value, StepError> {
+    fn dep(self, _: &StepArgs, _: &'static str, _: usize) -> Result<Self::Value, StepError> {
         stand_in()
     }
 
-    fn optional_dep(&self, _: &StepArgs, _: &'static str, _: usize) -> Result<Option<Self::Value>, StepError> {
+    fn optional_dep(self, _: &StepArgs, _: &'static str, _: usize) -> Result<Option<Self::Value>, StepError> {
         stand_in()
     }
 
-    fn input(&self, _: &StepArgs, _: &'static str) -> Result<Self::Value, StepError> {
+    fn input(self, _: &StepArgs, _: &'static str) -> Result<Self::Value, StepError> {
         stand_in()
     }
 
-    fn encode(&self, _: &Self::Value) -> StepResult {
+    fn read_field<'de, A: MapAccess<'de>>(self, _: &mut A) -> Result<Option<Self::Value>, A::Error> {
         stand_in()
     }
 
-    fn read_field<'de, A: MapAccess<'de>>(&self, _: &mut A) -> Result<Self::Value, A::Error> {
-        stand_in()
-    }
-
-    fn write_field<S: SerializeMap>(&self, _: &mut S, _: &str, _: &Self::Value) -> Result<(), S::Error> {
+    fn write_field<S: Serializer>(
+        self,
+        _: &mut OutputWriter<S>,
+        _: &'static str,
+        _: &Self::Value,
+    ) -> Result<(), S::Error> {
         stand_in()
     }
 }
@@ -118,14 +122,5 @@ pub trait Described {
 impl<T: schemars::JsonSchema> Described for T {
     fn contract() -> TypeContract {
         TypeContract::of::<T>()
-    }
-}
-
-/// The name of a field that is being read.
-pub struct FieldName(pub String);
-
-impl<'de> Deserialize<'de> for FieldName {
-    fn deserialize<D: Deserializer<'de>>(name: D) -> Result<Self, D::Error> {
-        String::deserialize(name).map(Self)
     }
 }

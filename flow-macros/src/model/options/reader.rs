@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 
 use flow_core::{duration::parse_duration_ms, mode::Mode, near::near_miss, options::NumberOption};
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::{LitInt, LitStr, Token, ext::IdentExt, parse::Parser, punctuated::Punctuated};
 
-use super::{Numbers, Said};
+use super::{Numbers, Said, synonyms};
 use crate::{
     diag::Diag,
-    parse::{Form, Json, Written},
+    parse::{Form, Json, Options, Written},
+    text::type_text,
 };
 
 /// Hands out the options of one attribute.
@@ -22,35 +23,62 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(written: &[Written], attribute: &'static str, known: &[&str], diag: &'a mut Diag) -> Self {
-        let mut reader = Self { options: HashMap::new(), attribute, has_failed: false, diag };
-        for option in written {
+    pub(super) fn new(options: &Options, attribute: &'static str, known: &[&str], diag: &'a mut Diag) -> Self {
+        let mut reader = Self { options: HashMap::new(), attribute, has_failed: options.has_unread, diag };
+        let mut unknown = Vec::new();
+        for option in &options.written {
             let key = option.key.unraw().to_string();
             if !known.contains(&key.as_str()) {
-                reader.refuse_unknown(option, &key, known);
+                unknown.push(option);
             } else if let Some(first) = reader.options.insert(key.clone(), option.clone()) {
                 reader.options.insert(key.clone(), first);
                 reader.diag.at(&option.key, format!("`{key}` is given twice; give it once"));
             }
         }
+        reader.refuse_unknown(&unknown, known);
         reader
     }
 
-    fn refuse_unknown(&mut self, option: &Written, key: &str, known: &[&str]) {
-        let attribute = self.attribute;
-        let text = match (key, near_miss(key, known.iter().copied())) {
-            ("queue", _) => format!(
-                "`{attribute}` has no option `queue`; queues are said beside the flow, with `with_step_queues!` (one private queue a step) or `route_flow!` (named queues)"
-            ),
-            ("over", _) => "`over` belongs to `#[map]`; write `#[map(over = …)]` for one task an element".to_owned(),
-            ("start_delay", _) => "`start_delay` belongs to a step; write `#[step(start_delay = \"5m\")]`".to_owned(),
-            (_, Some(near)) => {
+    /// Options that another engine has come together, so they are one mistake.
+    fn refuse_unknown(&mut self, unknown: &[&Written], known: &[&str]) {
+        let Some(first) = unknown.first() else { return };
+        let texts: Vec<String> = unknown.iter().map(|option| self.describe_unknown(option, known)).collect();
+        self.diag.at(&first.key, texts.join("; "));
+    }
+
+    fn describe_unknown(&mut self, option: &Written, known: &[&str]) -> String {
+        let (attribute, key) = (self.attribute, option.key.unraw().to_string());
+        if let Some(text) = self.describe_bare(option, &key) {
+            self.has_failed = true;
+            return text;
+        }
+        if let Some(hint) = synonyms::hint(&key, attribute, known) {
+            self.has_failed |= hint.is_instead_of("over") || hint.is_instead_of("input");
+            return format!("`{attribute}` has no option `{key}`; {}", hint.text);
+        }
+        match near_miss(&key, known.iter().copied()) {
+            Some(near) => {
                 self.has_failed = true;
                 format!("`{attribute}` has no option `{key}`; did you mean `{near}`?")
             }
-            (_, None) => format!("`{attribute}` has no option `{key}`; it has {}", known.join(", ")),
-        };
-        self.diag.at(&option.key, text);
+            None => format!("`{attribute}` has no option `{key}`; it has {}", known.join(", ")),
+        }
+    }
+
+    /// For a word alone that is no option: a type or a source without its option's name.
+    fn describe_bare(&self, option: &Written, key: &str) -> Option<String> {
+        if !matches!(option.form, Form::Flag) || synonyms::is_known(key) {
+            return None;
+        }
+        match self.attribute {
+            "#[flow]" if !self.options.contains_key("input") => {
+                Some(format!("`#[flow]` takes its options by name; write `input = {key}`"))
+            }
+            "#[map]" if !self.options.contains_key("over") => {
+                Some(format!("`#[map]` takes its options by name; write `over = {key}`"))
+            }
+            _ => None,
+        }
     }
 
     pub(super) fn take(&mut self, key: &str) -> Option<Written> {
@@ -94,6 +122,19 @@ impl<'a> Reader<'a> {
     pub(super) fn word(&mut self, key: &str, expected: &str) -> Option<Ident> {
         let option = self.take(key)?;
         self.parse_with(&option, Ident::parse_any, expected)
+    }
+
+    /// The source of a map.
+    pub(super) fn source(&mut self, key: &str) -> Option<Ident> {
+        let option = self.take(key)?;
+        let tokens = self.value(&option, "the name of a step or `input`, as in `over = reserve`")?;
+        if let Ok(word) = Ident::parse_any.parse2(tokens.clone()) {
+            return Some(word);
+        }
+        let text = describe_source(tokens);
+        self.has_failed = true;
+        self.diag.at_span(option.value_span(), text);
+        None
     }
 
     pub(super) fn words(&mut self, key: &str) -> Vec<Ident> {
@@ -166,7 +207,12 @@ impl<'a> Reader<'a> {
         let written = self.take(option.name())?;
         if option == NumberOption::MaxAttempts {
             let number: LitInt = self.parse(&written, "a whole number, as in `max_attempts = 5`")?;
-            let value = self.diag.ok(number.base10_parse())?;
+            let Ok(value) = number.base10_parse() else {
+                let range = option.range();
+                let text = format!("`max_attempts` is a whole number from {} to {}", range.start(), range.end());
+                self.diag.at(&number, text);
+                return None;
+            };
             return Some(Said { value, span: number.span() });
         }
         let text: LitStr = self.parse(&written, "a duration as a string, as in \"30s\"")?;
@@ -177,5 +223,25 @@ impl<'a> Reader<'a> {
                 None
             }
         }
+    }
+}
+
+/// What is wrong with a map's source that is no name.
+fn describe_source(tokens: &TokenStream) -> String {
+    let written = type_text(tokens);
+    let first = tokens.clone().into_iter().next();
+    let last = tokens.clone().into_iter().last();
+    match (first, last) {
+        (Some(TokenTree::Literal(literal)), _) => {
+            let name = literal.to_string();
+            format!("`over` takes a name without quotes; write `over = {}`", name.trim_matches('"'))
+        }
+        (Some(TokenTree::Ident(owner)), Some(TokenTree::Ident(name))) if owner == "Self" || owner == "self" => {
+            format!("`over` takes the name of a step alone; write `over = {name}`")
+        }
+        (Some(TokenTree::Ident(whole)), _) if written.contains('.') => format!(
+            "a map runs over the whole of `{whole}`; make a step that takes `{whole}` and returns `{written}`, and name that step"
+        ),
+        _ => "`over` takes the name of a step or `input`, as in `over = reserve`".to_owned(),
     }
 }

@@ -1,0 +1,16 @@
+use flow_runtime::prelude::*;
+
+struct Shop;
+
+#[flow(input = u32)]
+impl Shop {
+    #![allow(clippy::many_single_char_names)]
+    #[step]
+    async fn a(&self, input: u32) -> Result<u32, StepError> {
+        Ok(input)
+    }
+}
+
+pub(crate) fn main() {
+    crate::run::run_handlers(Shop);
+}

@@ -1,0 +1,18 @@
+#![allow(unused_parens)]
+
+use flow_runtime::prelude::*;
+
+struct Shop;
+
+#[flow(input = (u32))]
+impl Shop {
+    #[step]
+    async fn a(&self, input: u32) -> (Result<u32, StepError>) {
+        std::future::ready(()).await;
+        Ok(input)
+    }
+}
+
+pub(crate) fn main() {
+    crate::run::run_handlers(Shop);
+}

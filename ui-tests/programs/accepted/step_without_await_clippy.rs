@@ -1,0 +1,15 @@
+use flow_runtime::prelude::*;
+
+struct Shop;
+
+#[flow(input = u32)]
+impl Shop {
+    #[step]
+    async fn a(&self, input: u32) -> Result<u32, StepError> {
+        Ok(input)
+    }
+}
+
+pub(crate) fn main() {
+    crate::run::run_handlers(Shop);
+}

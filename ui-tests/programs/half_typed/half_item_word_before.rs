@@ -1,0 +1,13 @@
+use flow_runtime::prelude::*;
+
+struct Shop;
+
+#[flow(input = u32)]
+impl Shop {
+    asy
+    #[step] //~
+    async fn a(&self, input: u32) -> Result<u32, StepError> { Ok(input) }
+}
+fn usage() { let _ = ShopStep::A; let _ = Shop::A; }
+
+fn main() {}

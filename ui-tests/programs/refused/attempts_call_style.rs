@@ -1,0 +1,11 @@
+use flow_runtime::prelude::*;
+
+struct Shop;
+
+#[flow(input = u32)]
+impl Shop {
+    #[step(max_attempts(5))] //~ `max_attempts` takes a whole number, as in `max_attempts = 5`
+    async fn a(&self, input: u32) -> Result<bool, StepError> { Ok(input > 1) }
+}
+
+fn main() {}

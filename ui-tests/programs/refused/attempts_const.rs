@@ -1,0 +1,12 @@
+use flow_runtime::prelude::*;
+
+struct Shop;
+
+const TRIES: u32 = 5;
+#[flow(input = u32)]
+impl Shop {
+    #[step(max_attempts = TRIES)] //~ `max_attempts` takes a whole number, as in `max_attempts = 5`
+    async fn a(&self, input: u32) -> Result<bool, StepError> { Ok(input > 1) }
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+use flow_runtime::prelude::*;
+
+struct Shop;
+
+#[flow(input = u32)]
+impl Shop {
+    #[step]
+    async fn a(&self, input: u32) -> Result<u32, StepError> { Ok(input) }
+}
+
+flow_runtime::route_flow!(pub Routes for Shop); //~ route_flow!(pub Routes for Shop {
+
+fn main() {}

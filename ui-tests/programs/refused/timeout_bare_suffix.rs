@@ -1,0 +1,11 @@
+use flow_runtime::prelude::*;
+
+struct Shop;
+
+#[flow(input = u32)]
+impl Shop {
+    #[step(timeout = 30s)] //~ `timeout` takes a duration as a string, as in "30s"
+    async fn a(&self, input: u32) -> Result<bool, StepError> { Ok(input > 1) }
+}
+
+fn main() {}

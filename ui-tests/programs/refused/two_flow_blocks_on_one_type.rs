@@ -1,0 +1,16 @@
+use flow_runtime::prelude::*;
+
+struct Shop;
+
+#[flow(input = u32)]
+impl Shop {
+    #[step]
+    async fn a(&self, input: u32) -> Result<u32, StepError> { Ok(input) }
+}
+#[flow(input = u32)]
+impl Shop { //~ `Shop` has a block under `#[flow]` already; move the steps of both into one block
+    #[step]
+    async fn b(&self, input: u32) -> Result<u32, StepError> { Ok(input) }
+}
+
+fn main() {}
