@@ -76,6 +76,8 @@ async fn attempts_and_runs_that_fail_are_logged_once_each_with_all_that_names_th
 
     let failed = client.start::<Ill>(&7).await.unwrap();
     failed.wait().await.err().unwrap();
+    // The wait is woken by the commit, which the worker hears of with its reply.
+    eventually("the failure is logged", async || !log.lines_with("run failed").is_empty()).await;
     let lines: Vec<_> = log.lines_with("run failed").into_iter().filter(|line| line.contains("ERROR")).collect();
     assert_eq!(lines.len(), 1, "{lines:?}");
     assert!(lines[0].contains("step=\"act\"") && lines[0].contains("panicked at tests/it/log.rs:"), "{lines:?}");

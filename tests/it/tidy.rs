@@ -150,7 +150,9 @@ struct Known {
 }
 
 fn is_comment(line: &str) -> bool {
-    ["//", "--", "#", "*"].iter().any(|start| line.trim_start().starts_with(start))
+    let line = line.trim_start();
+    let is_attribute = line.starts_with("#!") || line.starts_with("#[");
+    !is_attribute && ["//", "--", "#", "*"].iter().any(|start| line.starts_with(start))
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {

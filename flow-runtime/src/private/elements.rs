@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use flow_core::{error::StepError, list::FlowList, value::FlowValue};
 use serde::de::DeserializeOwned;
 
-use super::stand_in;
+use super::stand_in_of;
 use crate::args::StepArgs;
 
 /// Compiles when `L` is a list.
@@ -40,7 +40,7 @@ pub trait NoElements: Sized {
     /// # Errors
     /// None.
     fn take<T>(self, _: &StepArgs) -> Result<T, StepError> {
-        stand_in()
+        stand_in_of::<Self, _>()
     }
 }
 

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use flow_core::{error::IntoStepError, value::FlowValue};
 
-use super::stand_in;
+use super::stand_in_of;
 use crate::{args::encode_output, handlers::StepResult};
 
 /// Compiles when a step may fail with `E`.
@@ -88,7 +88,7 @@ pub trait NoEnd: Sized {
     /// # Errors
     /// None.
     fn end(self) -> StepResult {
-        stand_in()
+        stand_in_of::<Self, _>()
     }
 }
 

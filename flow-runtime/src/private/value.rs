@@ -11,7 +11,7 @@ use serde::{
     de::{DeserializeOwned, MapAccess},
 };
 
-use super::{output::OutputWriter, stand_in};
+use super::{output::OutputWriter, stand_in_of};
 use crate::args::StepArgs;
 
 /// The contract of a type without a JSON Schema.
@@ -73,23 +73,23 @@ pub trait NoCarrier: Sized {
     type Value;
 
     fn contract<U>(self) -> fn() -> TypeContract {
-        stand_in()
+        stand_in_of::<Self, _>()
     }
 
     fn dep(self, _: &StepArgs, _: &'static str, _: usize) -> Result<Self::Value, StepError> {
-        stand_in()
+        stand_in_of::<Self, _>()
     }
 
     fn optional_dep(self, _: &StepArgs, _: &'static str, _: usize) -> Result<Option<Self::Value>, StepError> {
-        stand_in()
+        stand_in_of::<Self, _>()
     }
 
     fn input(self, _: &StepArgs, _: &'static str) -> Result<Self::Value, StepError> {
-        stand_in()
+        stand_in_of::<Self, _>()
     }
 
     fn read_field<'de, A: MapAccess<'de>>(self, _: &mut A) -> Result<Option<Self::Value>, A::Error> {
-        stand_in()
+        stand_in_of::<Self, _>()
     }
 
     fn write_field<S: Serializer>(
@@ -98,7 +98,7 @@ pub trait NoCarrier: Sized {
         _: &'static str,
         _: &Self::Value,
     ) -> Result<(), S::Error> {
-        stand_in()
+        stand_in_of::<Self, _>()
     }
 }
 
