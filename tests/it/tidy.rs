@@ -20,7 +20,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
 
 /// The parts of flow-runtime that may name the database driver.
 const MAY_NAME_SQLX: &[&str] =
-    &["store", "migrate", "notify", "client", "embedded", "database", "db", "deploy", "error", "worker"];
+    &["store", "migrate", "client", "embedded", "database", "db", "deploy", "error", "worker"];
 
 /// Files over 400 lines, each with its reason.
 const LONG_FILES: &[(&str, &str)] = &[];
