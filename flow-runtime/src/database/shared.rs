@@ -44,7 +44,7 @@ impl SharedPool {
     /// # Errors
     /// What the last server said.
     pub(crate) async fn open(&self, purpose: &Purpose) -> sqlx::Result<PgConnection> {
-        if self.servers.all.len() == 1 && !self.servers.must_write {
+        if self.has_one_server() {
             return in_time(deadline::CONNECT, purpose.open(&self.options())).await;
         }
         let first = self.current.load(Ordering::Relaxed);
@@ -69,6 +69,22 @@ impl SharedPool {
         Err(failed.unwrap_or(sqlx::Error::PoolTimedOut))
     }
 
+    /// Has the pool lead to the server that may write, where there is a choice.
+    ///
+    /// # Errors
+    /// What the last server said.
+    pub(crate) async fn find_server(&self) -> sqlx::Result<()> {
+        if self.has_one_server() {
+            return Ok(());
+        }
+        let _ = self.open(&Purpose::Call).await?.close().await;
+        Ok(())
+    }
+
+    fn has_one_server(&self) -> bool {
+        self.servers.all.len() == 1 && !self.servers.must_write
+    }
+
     async fn open_one(&self, server: &PgConnectOptions, purpose: &Purpose) -> sqlx::Result<PgConnection> {
         use sqlx::{Executor, Row};
 
@@ -83,7 +99,7 @@ impl SharedPool {
 
     /// Whether a pooler stands behind the address that hands server processes from client to client between two statements.
     pub(crate) async fn shares_processes(&self) -> sqlx::Result<bool> {
-        drop(self.open(&Purpose::Call).await?);
+        self.find_server().await?;
         in_time(2 * deadline::CONNECT, own::shares_processes(&self.options())).await
     }
 
@@ -107,9 +123,9 @@ impl SharedPool {
             && breaks_connection(error)
         {
             drop(connection.detach());
-            if sqlstate(error).as_deref() == Some("25006") && self.servers.all.len() > 1 {
-                // The primary is another one by now: the next call goes there.
-                drop(self.open(&Purpose::Call).await);
+            if sqlstate(error).as_deref() == Some("25006") {
+                // The primary may be another one by now, and then the next call goes there. What this call met is told all the same.
+                let _ = self.find_server().await;
             }
         }
         called

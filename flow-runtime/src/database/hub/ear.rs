@@ -9,7 +9,7 @@ use sqlx::{
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use crate::database::{OwnName, Purpose, SharedPool, deadline, in_time};
+use crate::database::{OwnName, SharedPool, deadline, in_time};
 
 /// How often the connection sends itself a notification.
 const BEAT_INTERVAL: Duration = Duration::from_secs(20);
@@ -37,8 +37,7 @@ pub(super) struct Ear {
 
 impl Ear {
     pub(super) async fn open(shared: &SharedPool) -> sqlx::Result<Self> {
-        // Of several servers the one that may write is found first.
-        drop(shared.open(&Purpose::Call).await?);
+        shared.find_server().await?;
         let options = shared.options();
         let options = OwnName::new(&options).on(&options);
         let pool =
