@@ -18,7 +18,7 @@ pub use database::TestDb;
 pub use engine::{Claim, Engine, Hand, Reply, Settle};
 pub use eventually::eventually;
 pub use graph::Graph;
-pub use log::Log;
+pub use log::{Log, LogGuard};
 pub use plans::{PlanWatch, Plans};
 pub use pooler::Pooler;
 pub use process::Process;
