@@ -1,8 +1,11 @@
 -- Count ended steps down in their runs (one entry of p_ended a step) and complete the runs that have none left, with
--- the object of their completed leaf steps as output. A run whose output would be too large fails instead, and no step is blamed.
+-- the object of their completed leaf steps as output. A run whose output would be too large fails instead, with the step that ended it;
+-- no task is blamed.
 -- Returns the runs that ended. The caller holds the runs' locks.
 create or replace function flow.finish_runs(p_ended uuid[], p_now timestamptz, out p_ended_runs uuid[])
 language plpgsql as $$
+declare
+    v_large uuid[];
 begin
     with ended as (
         select e.run_id, count(*)::integer as steps from unnest(p_ended) e(run_id) group by e.run_id
@@ -45,7 +48,26 @@ begin
                 select (s.value)::bigint from flow.setting s where s.name = 'max_aggregate_bytes') as is_large
         ) z
         where r.ctid = t.row_id
-        returning r.run_id, r.status
+        returning r.run_id, r.status, z.is_large
     )
-    select coalesce(array_agg(c.run_id) filter (where c.status <> 'started'), '{}') into p_ended_runs from counted c;
+    select coalesce(array_agg(c.run_id) filter (where c.status <> 'started'), '{}'),
+           array_agg(c.run_id) filter (where c.is_large)
+    into p_ended_runs, v_large from counted c;
+    if v_large is not null then
+        -- The step that ended the run ended in this transaction, so nobody has seen it end otherwise.
+        with failed as (
+            update flow.step_state ss
+            set status = 'failed', skip_reason = null, output = null, error = l.error
+            from unnest(v_large) u(run_id)
+            cross join lateral (
+                select t.ctid as row_id, r.error from flow.run r
+                join flow.step_state t on t.run_id = r.run_id
+                where r.run_id = u.run_id and t.ended_at = p_now and t.status in ('completed', 'skipped')
+                order by t.step_index desc limit 1
+            ) l
+            where ss.ctid = l.row_id
+            returning ss.run_id, ss.step_index
+        )
+        update flow.run r set error_step = f.step_index from failed f where r.run_id = f.run_id;
+    end if;
 end $$;

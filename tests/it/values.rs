@@ -201,7 +201,7 @@ fn leak(text: String) -> &'static str {
 
 // S17
 #[tokio::test]
-async fn a_run_output_over_the_limit_fails_the_run_and_blames_nobody() {
+async fn a_run_output_over_the_limit_fails_the_run_and_blames_no_task() {
     let graph = Graph::new("leaves").single("a", &[]).single("b", &[]).single("c", &[]).with("when_exhausted", "skip");
     let engine = Engine::with(&graph).await;
     engine.run_sql("select flow.set_setting('max_aggregate_bytes', 2000)").await;
@@ -213,7 +213,7 @@ async fn a_run_output_over_the_limit_fails_the_run_and_blames_nobody() {
     // The settlement that ends the run is no completion.
     worker.accept(claims[2].fail_for_good("no")).await;
     let (status, error): (String, String) =
-        sqlx::query_as("select r.status::text, r.error from flow.run r where r.run_id = $1 and r.error_step is null")
+        sqlx::query_as("select r.status::text, r.error from flow.run r where r.run_id = $1 and r.error_step = 2")
             .bind(run)
             .fetch_one(engine.pool())
             .await
@@ -223,7 +223,7 @@ async fn a_run_output_over_the_limit_fails_the_run_and_blames_nobody() {
         error.starts_with("the outputs of the leaf steps have 3018 bytes together, more than the limit of 2000"),
         "{error}"
     );
-    assert_eq!(engine.steps(run).await, "a=completed b=completed c=skipped:handler_failed");
+    assert_eq!(engine.steps(run).await, "a=completed b=completed c=failed");
     engine.check().await;
 }
 
