@@ -241,7 +241,7 @@ impl WorkerBuilder {
         self
     }
 
-    /// Takes over options that were set for a pool, but for those that are set here already.
+    /// Takes over the options that were set for a pool, in place of the defaults.
     pub(crate) fn with_config(mut self, config: WorkerConfig) -> Self {
         self.worker.config = config;
         self

@@ -95,9 +95,7 @@ async fn many_waits_through_a_broken_network_say_so_once() {
 async fn a_server_without_room_says_so_in_its_own_words() {
     let test = TestDb::new().await;
     let role = format!("few_{}", uuid::Uuid::now_v7().simple());
-    let make = format!("create role {role} login password 'p' superuser connection limit 0");
-    // A superuser is not limited, so the role is none.
-    let make = make.replace(" superuser", "");
+    let make = format!("create role {role} login password 'p' connection limit 0");
     sqlx::raw_sql(sqlx::AssertSqlSafe(make)).execute(test.pool()).await.unwrap();
     let place = test.url().split('@').nth(1).unwrap();
     let client = Client::new(&Db::new(&format!("postgres://{role}:p@{place}")).unwrap());
