@@ -83,8 +83,9 @@ async fn main() -> anyhow::Result<()> {
     let on_drift = if more.iter().any(|word| word == "allow") { OnDrift::Allow } else { OnDrift::Report };
     let worker = worker.name(build).on_drift(on_drift).poll_interval(Duration::from_millis(100)).build()?;
     let running = worker.start().await?;
-    println!("started");
+    // Before the word that lets a test send it: without this, SIGTERM would end the process at once.
     let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
+    println!("started");
     terminate.recv().await;
     Ok(running.shutdown().await?)
 }
