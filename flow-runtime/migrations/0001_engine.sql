@@ -45,6 +45,7 @@ create table flow.queue (
     ownership text not null,
     flow_id integer references flow.flow,
     on_remove text not null default 'delete',
+    message_ids regclass not null, -- the sequence that numbers its messages
     paused_at timestamptz,
     paused_by text,
     paused_why text,
@@ -123,6 +124,7 @@ create table flow.run_key (
 );
 create index run_key_of_run on flow.run_key (run_id);
 
+-- A step of a run. Of a single step it is the work too, from queued_at to lease_until; a map's work is its tasks.
 create table flow.step_state (
     run_id uuid not null,
     step_index integer not null,
@@ -134,14 +136,26 @@ create table flow.step_state (
     skip_reason flow.skip_reason,
     started_at timestamptz,
     ended_at timestamptz,
+    queued_at timestamptz,
+    queue_id integer,
+    message_id bigint,
+    attempt integer not null default 0,
+    worker_id bigint,
+    claimed_at timestamptz,
+    lease_until timestamptz,
+    is_exhausted boolean not null default false, -- handed over without an attempt, only to be given up
     error text,
     output jsonb,
     primary key (run_id, step_index),
     constraint step_state_reason_exactly_when_skipped check ((status = 'skipped') = (skip_reason is not null)),
     constraint step_state_ended_when_terminal check ((status in ('created', 'started')) = (ended_at is null)),
-    constraint step_state_counts_not_negative check (remaining_deps >= 0 and remaining_tasks >= 0)
-) with (fillfactor = 50, autovacuum_analyze_threshold = 5000, autovacuum_vacuum_scale_factor = 0.05);
+    constraint step_state_counts_not_negative check (remaining_deps >= 0 and remaining_tasks >= 0),
+    constraint step_state_lease_only_while_held check (
+        (lease_until is not null) = (status = 'started' and worker_id is not null)),
+    constraint step_state_waiting_is_not_claimed check (worker_id is not null or claimed_at is null)
+) with (fillfactor = 35, autovacuum_analyze_threshold = 5000, autovacuum_vacuum_scale_factor = 0.05);
 
+-- One element of a map.
 create table flow.task (
     run_id uuid not null,
     step_index integer not null,
@@ -153,15 +167,16 @@ create table flow.task (
     queued_at timestamptz not null,
     status flow.task_status not null default 'queued',
     worker_id bigint,
-    started_at timestamptz,
+    claimed_at timestamptz,
     lease_until timestamptz,
+    is_exhausted boolean not null default false,
     ended_at timestamptz,
     item jsonb,
     output jsonb,
     primary key (run_id, step_index, task_index),
     constraint task_lease_only_while_started check ((status = 'started') = (lease_until is not null)),
     constraint task_ended_when_terminal check ((status in ('queued', 'started')) = (ended_at is null)),
-    constraint task_queued_has_no_worker check (status <> 'queued' or (worker_id is null and started_at is null))
+    constraint task_queued_has_no_worker check (status <> 'queued' or (worker_id is null and claimed_at is null))
 ) with (fillfactor = 50, autovacuum_analyze_threshold = 5000, autovacuum_vacuum_scale_factor = 0.05);
 
 -- Large values spend most of a step's time being compressed, and lz4 is many times faster. A server that was built without it
@@ -209,61 +224,68 @@ create table flow.worker_name (
     disabled_why text
 );
 
--- One settlement whose fence holds, as the functions of the engine hand it on.
-create type flow.settlement as (
-    ord bigint,
+-- How the functions of the engine hand things on. A task index of -1 is a single step, a step index of -1 the run's input.
+
+create type flow.step_ref as (
     run_id uuid,
     step_index integer,
-    task_index integer,
-    flow_id integer,
-    attempt integer,
-    row_id tid,
-    message_id bigint,
-    outcome text,
-    error text,
-    delay_ms bigint
+    flow_id integer
 );
 
--- One attempt that failed, with what follows from it.
-create type flow.failure as (
-    ord bigint,
+-- What a call has brought about so far, for who goes on from it and for who is to be told.
+create type flow.progress as (
+    ended_steps uuid[], -- the run of each step that ended, once for each step, to be counted down in the run
+    ended_runs uuid[],
+    queues integer[], -- that got work which is due
+    workers bigint[] -- that hold work which was ended
+);
+
+-- Why a run ends before its time; without a step and text when it is cancelled.
+create type flow.cause as (
     run_id uuid,
     step_index integer,
-    task_index integer,
-    flow_id integer,
-    attempt integer,
-    message_id bigint,
-    cause flow.attempt_cause,
-    error text,
-    is_retried boolean,
-    wait_ms bigint,
-    mode flow.mode
+    error text
 );
 
--- A step that has just started, with how many tasks it gets, where and when; source is what a map runs over, null in a
--- single step. An empty map has task_count 0 and is completed already.
+-- A step that has just started, with how many pieces of work it gets, where and when; source is what a map runs over, null in
+-- a single step. An empty map has task_count 0 and is completed already.
 create type flow.started_step as (
     run_id uuid,
     step_index integer,
     flow_id integer,
     task_count integer,
     queue_id integer,
+    message_id bigint,
     visible_at timestamptz,
     source integer
 );
 
--- A worker with its queue, as the functions that it calls look it up.
-create type flow.worker_state as (
-    flow_id integer,
-    queue_id integer,
-    queue text,
-    steps integer[],
-    input_steps integer[],
-    state text,
-    reason text
+-- A message: whose work it announces.
+create type flow.message as (
+    message_id bigint,
+    run_id uuid,
+    step_index integer,
+    task_index integer
 );
 
--- What a claim sees at one message: its task, if it could be locked, and what is to be done with it:
+-- The row of one piece of work, locked.
+create type flow.work as (
+    run_id uuid,
+    step_index integer,
+    task_index integer,
+    flow_id integer,
+    row_id tid,
+    status flow.task_status,
+    queue_id integer,
+    message_id bigint,
+    attempt integer,
+    worker_id bigint,
+    claimed_at timestamptz,
+    lease_until timestamptz,
+    is_exhausted boolean
+);
+
+-- What a claim sees at one message, with the row of its work, if that could be locked, and what is to be done:
 -- queued | expired | exhausted (claimed), duplicate | busy (hidden), terminal (removed), corrupt | misrouted (refused).
 create type flow.sighting as (
     message_id bigint,
@@ -274,6 +296,63 @@ create type flow.sighting as (
     attempt integer,
     worker_id bigint,
     lease_until timestamptz,
+    item jsonb,
     timeout_ms bigint,
     kind text
+);
+
+-- One piece of work as a worker gets it.
+create type flow.claim as (
+    run_id uuid,
+    step_index integer,
+    task_index integer,
+    attempt integer,
+    item jsonb,
+    timeout_ms bigint,
+    is_exhausted boolean
+);
+
+-- How one attempt ended, as its worker says.
+create type flow.result as (
+    ord bigint,
+    run_id uuid,
+    step_index integer,
+    task_index integer,
+    attempt integer,
+    outcome text,
+    output jsonb,
+    error text,
+    delay_ms bigint,
+    is_repeat boolean -- an earlier one of the batch is for the same attempt
+);
+
+-- One attempt that failed, with the row of its work and what follows: it is retried after a wait, or `mode` says what becomes of
+-- its step.
+create type flow.failure as (
+    ord bigint,
+    run_id uuid,
+    step_index integer,
+    task_index integer,
+    flow_id integer,
+    row_id tid,
+    message_id bigint,
+    attempt integer,
+    cause flow.attempt_cause,
+    error text,
+    is_retried boolean,
+    wait_ms bigint,
+    max_attempts integer,
+    mode flow.mode
+);
+
+-- A worker with its queue, as the functions that it calls look it up.
+create type flow.worker_state as (
+    worker_id bigint,
+    flow_id integer,
+    queue_id integer,
+    queue text,
+    steps integer[],
+    input_steps integer[],
+    state text,
+    reason text
 );

@@ -3,6 +3,7 @@
 //! Statements here have no names, and stand in a transaction: a pooler may hand a server process on between two of them.
 
 mod check;
+mod functions;
 mod pgmq;
 
 use sha2::{Digest, Sha256};
@@ -18,6 +19,7 @@ use crate::{
 
 use check::check_interface;
 pub(crate) use check::check_schema;
+use functions::FUNCTIONS;
 
 /// The number of the SQL interface this program speaks.
 pub(crate) const INTERFACE: i32 = 1;
@@ -31,122 +33,11 @@ const FUNCTIONS_VERSION: i32 = 1;
 /// Numbered migrations, in order; the first has version 1.
 const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_engine.sql")];
 
-macro_rules! sql_files {
-    ($($name:literal),* $(,)?) => { &[$(($name, include_str!(concat!("../sql/", $name, ".sql")))),*] };
-}
-
-/// SQL functions and views, one a file, in the order of their making: views come last.
-const FUNCTIONS: &[(&str, &str)] = sql_files![
-    "advance_steps",
-    "apply_settlements",
-    "cancel_run",
-    "check_start",
-    "claim_messages",
-    "claim_tasks",
-    "claim_unusual",
-    "complete_tasks",
-    "condition_errors",
-    "copy_steps",
-    "count_down_dependents",
-    "create_flow",
-    "create_queue",
-    "definition_errors",
-    "delete_flow",
-    "deploy",
-    "deprecate",
-    "disable_worker",
-    "drain_flow",
-    "enable_worker",
-    "element_count",
-    "end_runs",
-    "end_tasks",
-    "ended_runs",
-    "enqueue_tasks",
-    "exchange",
-    "fail_run",
-    "fail_tasks",
-    "fail_unclaimable",
-    "fail_unmet_runs",
-    "finish_runs",
-    "get_run",
-    "get_step",
-    "give_up_attempt",
-    "has_pattern",
-    "is_doubtful",
-    "is_older_build",
-    "json_differences",
-    "judge_settlements",
-    "list_contract",
-    "list_queues",
-    "lock_slug",
-    "lock_starts",
-    "notify_ids",
-    "option_errors",
-    "pause_queue",
-    "prune",
-    "queue_count",
-    "queue_hidden",
-    "queue_hide",
-    "queue_prune",
-    "queue_read",
-    "queue_remove",
-    "queue_send",
-    "read_json",
-    "read_message",
-    "read_outputs",
-    "refuse_batch",
-    "refuse_disabled",
-    "refuse_queue_change",
-    "register_worker",
-    "release_tasks",
-    "renew_leases",
-    "requeue_tasks",
-    "require_read_committed",
-    "require_writable",
-    "resume_queue",
-    "resume_tasks",
-    "retry_delay",
-    "retry_run",
-    "run_progress",
-    "set_on_remove",
-    "set_setting",
-    "set_setting_number",
-    "shared_values",
-    "shape_differences",
-    "skip_dependents",
-    "skip_failed_steps",
-    "slug_error",
-    "start_run",
-    "start_runs",
-    "start_steps",
-    "step_items",
-    "step_names",
-    "step_options",
-    "step_queue_name",
-    "step_slugs",
-    "stop_worker",
-    "stored_shape",
-    "take_keys",
-    "test_conditions",
-    "undeprecate",
-    "unserved_queues",
-    "update_contract",
-    "update_options",
-    "uuid_v7",
-    "value_error",
-    "withdraw_drain",
-    "worker_state",
-    "show_queues",
-    "show_runs",
-    "show_steps",
-    "show_tasks",
-    "show_workers",
-];
-
 /// A hash over everything that [`Db::migrate`](crate::Db::migrate) applies: two programs with one fingerprint make the same schema.
 pub fn schema_fingerprint() -> String {
     let mut hash = Sha256::new();
-    for text in MIGRATIONS.iter().chain(FUNCTIONS.iter().map(|(_, text)| text)) {
+    let functions = FUNCTIONS.iter().map(functions::Function::statements);
+    for text in MIGRATIONS.iter().map(ToString::to_string).chain(functions) {
         hash.update(text.as_bytes());
         hash.update([0]);
     }
@@ -204,12 +95,14 @@ async fn is_up_to_date(connection: &mut PgConnection) -> Result<bool, MigrateErr
         return Ok(true);
     }
     let stored = stored_checksums(connection).await?;
-    let is_same = FUNCTIONS.iter().all(|(name, text)| stored.iter().any(|(n, c)| n == name && *c == checksum(text)));
+    let ours_by_name: Vec<(&str, String)> =
+        FUNCTIONS.iter().map(|function| (function.name, checksum(&function.statements()))).collect();
+    let is_same = ours_by_name.iter().all(|(name, sum)| stored.iter().any(|(n, c)| n == name && c == sum));
     if theirs == ours && !is_same && !is_development(connection).await? {
         return Err(MigrateError::OtherFunctions {
             version: FUNCTIONS_VERSION,
             stored: short_hash(stored.iter().map(|(name, checksum)| (name.as_str(), checksum.clone()))),
-            ours: short_hash(FUNCTIONS.iter().map(|(name, text)| (*name, checksum(text)))),
+            ours: short_hash(ours_by_name.into_iter()),
         });
     }
     Ok(theirs == ours && is_same)
@@ -287,11 +180,13 @@ async fn apply(connection: &mut PgConnection) -> Result<(), MigrateError> {
     }
 
     let stored = stored_checksums(connection).await?;
-    for (name, text) in FUNCTIONS.iter().copied() {
-        if stored.iter().any(|(n, c)| n == name && *c == checksum(text)) {
+    for function in FUNCTIONS {
+        let (name, statements) = (function.name, function.statements());
+        let sum = checksum(&statements);
+        if stored.iter().any(|(n, c)| n == name && *c == sum) {
             continue;
         }
-        sqlx::raw_sql(text).execute(&mut *connection).await.map_err(|error| {
+        sqlx::raw_sql(sqlx::AssertSqlSafe(statements)).execute(&mut *connection).await.map_err(|error| {
             tracing::error!(name, "SQL function not applied");
             DbError::from(error)
         })?;
@@ -301,7 +196,7 @@ async fn apply(connection: &mut PgConnection) -> Result<(), MigrateError> {
         )
         .persistent(false)
         .bind(name)
-        .bind(checksum(text))
+        .bind(sum)
         .execute(&mut *connection)
         .await
         .map_err(DbError::from)?;

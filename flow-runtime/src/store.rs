@@ -15,6 +15,6 @@ pub(crate) use run::{
 };
 pub(crate) use task::{
     Claimed, Exchange, Exchanged, FailedRun, Fate, Settlement, TaskId, Verdict, exchange, give_up_attempt,
-    release_tasks, renew_leases,
+    release_work, renew_leases,
 };
 pub(crate) use worker::{NewWorker, refuse_disabled, register_worker, stop_worker, unserved_queues};

@@ -21,10 +21,10 @@ async fn a_claimed_task_is_started_under_a_lease() {
     assert_eq!(claim.attempt, 1);
     let facts = engine
         .words(
-            "select concat_ws(' ', t.status, t.attempt, t.worker_id, t.started_at >= t.queued_at,
-                              extract(epoch from t.lease_until - t.started_at)::integer,
+            "select concat_ws(' ', t.status, t.attempt, t.worker_id, t.claimed_at >= t.queued_at,
+                              extract(epoch from t.lease_until - t.claimed_at)::integer,
                               (select m.vt = t.lease_until from pgmq.q_one m))
-             from flow.task t",
+             from flow.tasks t",
         )
         .await;
     assert_eq!(facts, format!("started 1 {} t 30 t", worker.id));
@@ -82,7 +82,7 @@ async fn eight_workers_claim_each_task_once() {
         for claim in claims {
             assert_eq!(claim.attempt, 1);
             assert!(seen.insert(claim.task), "task {} was claimed twice", claim.task);
-            let owner: i64 = sqlx::query_scalar("select t.worker_id from flow.task t where t.task_index = $1")
+            let owner: i64 = sqlx::query_scalar("select t.worker_id from flow.tasks t where t.task_index = $1")
                 .bind(claim.task)
                 .fetch_one(engine.pool())
                 .await
@@ -105,9 +105,11 @@ async fn no_task_of_an_ended_run_or_step_is_claimed() {
     assert_eq!(worker.claim(10).await, []);
 
     let skipped = engine.start("ends", json!([1, 2, 3])).await;
+    engine.run_sql("update pgmq.q_ends set vt = now() + interval '1 h' where not message ? 'task'").await;
     let claims = worker.claim(1).await;
     worker.accept(claims[0].fail_for_good("no")).await;
     assert_eq!(engine.steps(skipped).await, "m=skipped:handler_failed s=started");
+    engine.run_sql("update pgmq.q_ends set vt = now()").await;
     let left = worker.claim(10).await;
     assert_eq!(left.iter().map(|claim| claim.step).collect::<Vec<_>>(), [1]);
 }
@@ -124,8 +126,8 @@ async fn a_task_is_marked_if_and_only_if_its_message_is_hidden() {
                 create trigger lose before update on flow.task for each row when (old.task_index = 0) execute function lose();";
     engine.run_sql(lose).await;
     let error = worker.try_exchange(10, &[], None).await.unwrap_err().to_string();
-    assert!(error.contains("2 messages were hidden and 1 tasks claimed"), "{error}");
-    assert_eq!(engine.words("select concat(t.status, t.attempt) from flow.task t").await, "queued0 queued0");
+    assert!(error.contains("2 messages were hidden and 1 pieces of work claimed"), "{error}");
+    assert_eq!(engine.words("select concat(t.status, t.attempt) from flow.tasks t").await, "queued0 queued0");
     assert_eq!(engine.visible().await, 2);
 
     engine
@@ -135,7 +137,7 @@ async fn a_task_is_marked_if_and_only_if_its_message_is_hidden() {
         )
         .await;
     assert_eq!(worker.claim(10).await.len(), 1);
-    let tasks = "select concat(t.status, t.attempt) from flow.task t order by t.message_id";
+    let tasks = "select concat(t.status, t.attempt) from flow.tasks t order by t.message_id";
     assert_eq!(engine.words(tasks).await, "queued0 started1");
     assert_eq!(engine.visible().await, 1);
 }
@@ -261,7 +263,7 @@ async fn an_exchange_claims_in_one_transaction_what_it_has_made_ready() {
     let reply = worker.exchange(1, &[first.complete(7)]).await;
     assert_eq!(reply.verdicts, ["accepted"]);
     assert_eq!((reply.claims[0].step, reply.claims[0].dep(0)), (1, Some(&json!(7))));
-    let transactions: i64 = engine.value("select count(distinct t.xmin::text) from flow.task t").await;
+    let transactions: i64 = engine.value("select count(distinct s.xmin::text) from flow.step_state s").await;
     assert_eq!(transactions, 1, "settled and claimed rows were written by one transaction");
 }
 

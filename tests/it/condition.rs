@@ -278,7 +278,7 @@ async fn an_unmet_fail_leaves_nothing_live() {
     worker.accept(claim.complete(2)).await;
     assert_eq!(engine.steps(run).await, "a=completed running=cancelled queued=cancelled strict=failed");
     assert_eq!(
-        engine.words("select distinct t.status::text from flow.task t where t.step_index > 0").await,
+        engine.words("select distinct t.status::text from flow.tasks t where t.step_index > 0").await,
         "cancelled"
     );
     assert_eq!(engine.messages().await, 0);

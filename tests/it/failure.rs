@@ -49,7 +49,7 @@ async fn a_failure_with_attempts_left_queues_the_task_again() {
     let claim = worker.claim_one().await;
     worker.accept(claim.fail("boom")).await;
     assert_eq!(engine.tasks(run).await, "a.0=queued/1");
-    let cleared = "select t.worker_id is null and t.started_at is null and t.lease_until is null from flow.task t";
+    let cleared = "select t.worker_id is null and t.claimed_at is null and t.lease_until is null from flow.tasks t";
     assert!(engine.value::<bool>(cleared).await);
     assert_eq!(
         engine.words("select concat_ws('/', e.attempt, e.cause, e.error) from flow.attempt_error e").await,
@@ -172,7 +172,8 @@ async fn a_start_delay_is_not_applied_again_on_retry() {
     let graph = one_step().step_option("start_delay_ms", 3000);
     let engine = Engine::with(&graph).await;
     engine.start("one", 1).await;
-    let visible_after = "select (extract(epoch from m.vt - t.queued_at) * 1000)::bigint from pgmq.q_one m, flow.task t";
+    let visible_after =
+        "select (extract(epoch from m.vt - t.queued_at) * 1000)::bigint from pgmq.q_one m, flow.tasks t";
     assert_eq!(engine.value::<i64>(visible_after).await, 3000);
     engine.pass_time().await;
     let worker = engine.worker(&graph).await;
@@ -237,7 +238,7 @@ async fn steps_that_fail_in_one_call_are_all_failed_and_the_lowest_is_the_runs()
     let settlements: Vec<_> = claims.iter().map(|claim| claim.fail_for_good(&format!("step {}", claim.step))).collect();
     assert_eq!(worker.settle(&settlements).await, ["accepted"; 3]);
     assert_eq!(engine.steps(run).await, "a=failed b=failed c=cancelled");
-    assert_eq!(engine.tasks(run).await, "a.0=failed/1 b.0=failed/1 c.0=failed/1");
+    assert_eq!(engine.tasks(run).await, "a.0=failed/1 b.0=failed/1 c.0=cancelled/1");
     let row = engine.run(run).await;
     assert_eq!((&row["error"], &row["error_step"]), (&json!("step 0"), &json!("a")));
     assert_eq!(engine.step(run, "b").await["error"], "step 1");

@@ -96,7 +96,7 @@ impl Watched {
     /// The statuses of a run's tasks, of which none may have an output or be recorded as failed, and the run's.
     async fn left(&self, run: &RunHandle<flow_runtime::Untyped>) -> String {
         let query = "select concat_ws(' ', r.status, (select string_agg(concat(t.status, '/', t.attempt, t.output), ' ' order by t.task_index)
-                                                      from flow.task t where t.run_id = r.run_id))
+                                                      from flow.tasks t where t.run_id = r.run_id))
                      from flow.run r where r.run_id = $1";
         sqlx::query_scalar(query).bind(run.id()).fetch_one(self.engine.pool()).await.unwrap()
     }

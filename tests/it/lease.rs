@@ -27,8 +27,8 @@ async fn exhausted<'a>(engine: &'a Engine, graph: &Graph) -> (Uuid, Hand<'a>) {
 /// Milliseconds from the claim to the end of each message's invisibility.
 async fn hidden_ms(engine: &Engine, queue: &str) -> Vec<i64> {
     let query = format!(
-        "select (extract(epoch from m.vt - t.started_at) * 1000)::bigint from pgmq.q_{queue} m
-         join flow.task t on t.message_id = m.msg_id where t.started_at is not null order by m.msg_id"
+        "select (extract(epoch from m.vt - t.claimed_at) * 1000)::bigint from pgmq.q_{queue} m
+         join flow.tasks t on t.message_id = m.msg_id where t.claimed_at is not null order by m.msg_id"
     );
     sqlx::query_scalar(sqlx::AssertSqlSafe(query)).fetch_all(engine.pool()).await.unwrap()
 }
@@ -77,7 +77,7 @@ async fn a_renewal_ends_ten_seconds_after_the_timeout_at_the_latest() {
     assert!(
         engine
             .value::<bool>(
-                "select bool_and(m.vt = t.lease_until) from pgmq.q_one m join flow.task t on t.message_id = m.msg_id"
+                "select bool_and(m.vt = t.lease_until) from pgmq.q_one m join flow.tasks t on t.message_id = m.msg_id"
             )
             .await
     );
@@ -105,7 +105,7 @@ async fn a_renewal_says_why_a_lease_is_lost() {
     );
     engine.cancel(run).await;
     assert_eq!(worker.renew(std::slice::from_ref(a)).await.1, ["lost:cancelled"]);
-    assert_eq!(worker.renew(&[Claim { run: Uuid::now_v7(), ..a.clone() }]).await.1, ["lost:gone"]);
+    assert_eq!(worker.renew(&[a.with_run(Uuid::now_v7())]).await.1, ["lost:gone"]);
     assert_eq!(worker.renew(&[]).await, ("ok".to_owned(), vec![]));
     engine.check().await;
 }
@@ -242,12 +242,12 @@ async fn a_task_whose_lease_is_over_is_taken_over() {
     first.claim_one().await;
     engine.pass_time().await;
     let second = engine.worker(&graph).await;
-    let before: String = engine.value("select t.started_at::text from flow.task t").await;
+    let before: String = engine.value("select t.claimed_at::text from flow.tasks t").await;
     let taken = second.claim_one().await;
     assert_eq!((taken.attempt, taken.is_exhausted), (2, false));
-    let row = "select concat_ws(' ', t.status, t.worker_id, t.lease_until > clock_timestamp()) from flow.task t";
+    let row = "select concat_ws(' ', t.status, t.worker_id, t.lease_until > clock_timestamp()) from flow.tasks t";
     assert_eq!(engine.words(row).await, format!("started {} t", second.id));
-    assert_ne!(engine.value::<String>("select t.started_at::text from flow.task t").await, before);
+    assert_ne!(engine.value::<String>("select t.claimed_at::text from flow.tasks t").await, before);
     second.accept(taken.complete(1)).await;
     assert_eq!(engine.tasks(run).await, "a.0=completed/2");
     engine.check().await;
@@ -308,7 +308,7 @@ async fn messages_of_ended_tasks_are_removed_without_an_error() {
     let cancelled = engine.start("each", json!([1])).await;
     engine.run_sql(stray).await;
     engine.cancel(cancelled).await;
-    let ends = "select distinct t.status::text from flow.task t order by 1";
+    let ends = "select distinct t.status::text from flow.tasks t order by 1";
     assert_eq!(engine.words(ends).await, "cancelled completed failed skipped");
 
     let before = (engine.tasks(skipped).await, engine.tasks(cancelled).await);
@@ -335,7 +335,7 @@ async fn a_message_whose_task_is_locked_is_hidden_for_a_second() {
     let reply = worker.exchange(10, &[]).await;
     assert_eq!((reply.state.as_str(), reply.claims.len()), ("ok", 1));
     assert_eq!(engine.tasks(run).await, "m.0=queued/0 m.1=started/1");
-    let hidden = "select (extract(epoch from m.vt - t.started_at) * 1000)::bigint from pgmq.q_each m, flow.task t
+    let hidden = "select (extract(epoch from m.vt - t.claimed_at) * 1000)::bigint from pgmq.q_each m, flow.tasks t
                   where m.msg_id = 1 and t.task_index = 1";
     assert_eq!(engine.value::<i64>(hidden).await, 1000);
     let renewed = worker.renew(&reply.claims).await;

@@ -89,8 +89,7 @@ async fn a_frozen_workers_result_is_refused() {
     assert_eq!(other.line_with("picking"), "picking 0:tea attempt 2");
     frozen.signal("CONT");
     assert_eq!(run.wait().await.unwrap().ship, "0:TEA");
-    let attempts =
-        "select t.attempt from flow.task t join flow.step s on s.step_index = t.step_index where s.slug = 'pick'";
+    let attempts = "select t.attempt from flow.tasks t where t.step = 'pick'";
     assert_eq!(sqlx::query_scalar::<_, i32>(attempts).fetch_one(db.pool()).await.unwrap(), 2);
     frozen.signal("TERM");
     assert!(frozen.ended().await.0, "the worker that had lost its task goes on and stops in order");
@@ -140,7 +139,7 @@ async fn a_killed_pools_tasks_wait_for_its_next_process() {
 
     let mut next = start(&args("double"));
     assert_eq!(run.wait().await.unwrap().add, 12);
-    let most = "select max(t.attempt) from flow.task t";
+    let most = "select max(t.attempt) from flow.tasks t";
     assert_eq!(sqlx::query_scalar::<_, i32>(most).fetch_one(db.pool()).await.unwrap(), 2);
     next.signal("TERM");
     assert!(next.ended().await.0);
@@ -172,7 +171,7 @@ async fn ten_flows_with_four_workers_each_complete_a_hundred_runs_a_flow() {
     let right = "select count(*) from flow.runs r where r.output = jsonb_build_object('only', r.input)
                  and r.flow = 'ten_' || (r.input ->> 0)";
     assert_eq!(number(right).await, 1_000);
-    let once = "select count(*) from flow.task t join flow.worker w using (worker_id, flow_id) where t.attempt = 1";
+    let once = "select count(*) from flow.tasks t join flow.workers w using (worker_id, flow) where t.attempt = 1";
     assert_eq!(number(once).await, 1_000, "each task ran once, on a worker of its flow");
     assert_eq!(number("select count(*) from flow.attempt_error").await, 0);
     for process in &processes {

@@ -85,14 +85,14 @@ async fn a_step_queued_flow_with_45_characters_is_refused() {
 #[tokio::test]
 async fn a_queue_of_another_flow_is_not_adopted() {
     let engine = Engine::new().await;
-    engine.run_sql("insert into flow.queue (name, ownership) values ('shop__ship', 'shared')").await;
+    engine.run_sql("create sequence made; insert into flow.queue (name, ownership, message_ids) values ('shop__ship', 'shared', 'made')").await;
     let text = refusal(&engine, &shop()).await;
     assert!(text.starts_with("WF007: queue \"shop__ship\" belongs to no flow: it is shared"), "{text}");
     engine
         .run_sql(
             "delete from flow.queue;
              insert into flow.flow (slug, queue_mode, step_count, options, notes) values ('owner', 'plain', 0, '{}', '{}');
-             insert into flow.queue (name, ownership, flow_id) select 'shop__ship', 'private', flow_id from flow.flow",
+             insert into flow.queue (name, ownership, flow_id, message_ids) select 'shop__ship', 'private', flow_id, 'made' from flow.flow",
         )
         .await;
     let error = engine.try_deploy(&shop().definition()).await.unwrap_err().to_string();
@@ -142,10 +142,15 @@ async fn a_task_keeps_its_queue_when_the_route_changes() {
 
 // Q9
 #[tokio::test]
-async fn the_database_refuses_to_move_a_task() {
-    let engine = Engine::with(&each()).await;
+async fn the_database_refuses_to_move_work() {
+    let engine = Engine::with(&each().single("s", &[])).await;
     engine.start("each", json!([1])).await;
-    for change in ["update flow.task set queue_id = queue_id + 1", "update flow.task set message_id = 99"] {
+    for change in [
+        "update flow.task set queue_id = queue_id + 1",
+        "update flow.task set message_id = 99",
+        "update flow.step_state set queue_id = queue_id + 1 where step_index = 1",
+        "update flow.step_state set message_id = 99 where step_index = 1",
+    ] {
         let error = sqlx::raw_sql(change).execute(engine.pool()).await.unwrap_err();
         assert_eq!(error.as_database_error().unwrap().code().unwrap(), "WF020");
     }
@@ -160,7 +165,7 @@ async fn equal_message_ids_in_two_queues_are_two_messages() {
     let engine = Engine::with(&one).await;
     engine.deploy(&two).await;
     let (run, other) = (engine.start("one", 1).await, engine.start("two", 1).await);
-    assert_eq!(engine.words("select t.message_id::text from flow.task t").await, "1 1");
+    assert_eq!(engine.words("select t.message_id::text from flow.tasks t").await, "1 1");
     let (worker, other_worker) = (engine.worker(&one).await, engine.worker(&two).await);
     let (claim, other_claim) = (worker.claim_one().await, other_worker.claim_one().await);
     assert_eq!(worker.settle(&[other_claim.complete(1)]).await, ["lost"]);
@@ -219,7 +224,7 @@ async fn a_message_that_fits_no_task_pauses_its_queue() {
             .unwrap();
         let reply = worker.exchange(10, &[]).await;
         assert_eq!((reply.state.as_str(), reply.claims.len()), ("corrupt", 0), "{body}");
-        assert_eq!(reply.reason, format!("queue \"each\" holds messages that do not fit their tasks: {id}"));
+        assert_eq!(reply.reason, format!("queue \"each\" holds messages that do not fit their work: {id}"));
         let paused = "select concat_ws('|', q.paused_at is not null, q.paused_by, q.paused_why) from flow.queue q";
         assert_eq!(engine.words(paused).await, format!("t|worker {}|{}", worker.id, reply.reason));
         assert_eq!((engine.visible().await, engine.messages().await), (3, 3));
@@ -331,7 +336,7 @@ async fn a_task_of_a_step_that_the_worker_does_not_serve_disables_its_name() {
     assert_eq!((reply.state.as_str(), reply.claims.len()), ("misrouted", 0));
     assert_eq!(
         reply.reason,
-        "queue \"pair\" holds tasks that worker \"hand\" does not serve, of step \"b\" of flow \"pair\""
+        "queue \"pair\" holds work that worker \"hand\" does not serve, of step \"b\" of flow \"pair\""
     );
     assert_eq!(
         engine

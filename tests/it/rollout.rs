@@ -188,8 +188,7 @@ async fn another_shape_runs_beside_the_old_one_until_that_has_ended() {
     rehearsal.open("pack");
     eventually("no run is under way", async || rehearsal.under_way().await == 0).await;
     assert_eq!(held.wait().await.unwrap(), json!({"send": "held, unweighed"}));
-    let strays = "select count(*) from flow.task t join flow.worker w using (worker_id)
-                  join flow.flow f on f.flow_id = t.flow_id where (f.slug = 'parcels') <> (w.name like '%-old-%')";
+    let strays = "select count(*) from flow.tasks t join flow.worker w using (worker_id) where (t.flow = 'parcels') <> (w.name like '%-old-%')";
     assert_eq!(rehearsal.number(strays).await, 0, "no task ran on a worker of the other program");
 
     // 4., there, back and there again.

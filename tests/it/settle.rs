@@ -27,7 +27,7 @@ async fn completing_a_task_stores_its_output_and_starts_the_dependents() {
     assert_eq!(engine.steps(run).await, "a=completed b=started c=started");
     assert_eq!(engine.step(run, "a").await["output"], json!({"n": 1}));
     assert_eq!(
-        engine.words("select coalesce(t.output::text, 'none') from flow.task t where t.status = 'completed'").await,
+        engine.words("select coalesce(t.output::text, 'none') from flow.tasks t where t.status = 'completed'").await,
         "none"
     );
     assert_eq!(engine.tasks(run).await, "a.0=completed/1 b.0=queued/0 c.0=queued/0");
@@ -71,7 +71,9 @@ async fn settling_a_queued_task_is_lost() {
     engine.worker(&graph).await.release(&claims).await;
     let claimer = engine.worker(&graph).await;
     let before: String = engine.words("select m.vt::text from pgmq.q_pair m order by m.msg_id").await;
-    engine.run_sql("update flow.task set status = 'queued', attempt = 0, worker_id = null, started_at = null, lease_until = null").await;
+    engine
+        .run_sql("update flow.step_state set attempt = 0, worker_id = null, claimed_at = null, lease_until = null")
+        .await;
     for settle in [claims[0].complete(1), claims[0].fail("x"), claims[0].with_attempt(0).complete(1)] {
         assert_eq!(claimer.settle(&[settle]).await, ["lost"]);
     }
@@ -119,7 +121,7 @@ async fn an_attempt_that_was_taken_over_has_no_receipt() {
     let (old, new) = (engine.worker(&graph).await, engine.worker(&graph).await);
     let claims = old.claim(1).await;
     engine
-        .run_sql("update flow.task set lease_until = now() where status = 'started'; update pgmq.q_pair set vt = now()")
+        .run_sql("update flow.step_state set lease_until = now() where lease_until is not null; update pgmq.q_pair set vt = now()")
         .await;
     let taken = new.claim(2).await.into_iter().find(|claim| claim.step == claims[0].step).unwrap();
     assert_eq!(taken.attempt, 2);
@@ -170,7 +172,8 @@ async fn settlements_under_ended_runs_and_skipped_steps_are_lost() {
     engine.deploy(&graph).await;
     let worker = engine.worker(&graph).await;
     let run = engine.start("ends", json!([1, 2, 3])).await;
-    let claims = worker.claim(10).await;
+    let mut claims = worker.claim(10).await;
+    claims.sort_by_key(|claim| claim.step);
     worker.accept(claims[0].fail_for_good("no")).await;
     assert_eq!(engine.steps(run).await, "m=skipped:handler_failed s=started");
     let before = engine.run(run).await;
@@ -272,8 +275,8 @@ async fn times_are_set_when_they_happen_and_in_order() {
     engine.start("chain", 1).await;
     let wrong = engine
         .words(
-            "select 'task' from flow.task t where (t.ended_at is null) <> (t.status in ('queued', 'started'))
-                or t.started_at < t.queued_at or t.ended_at < t.started_at
+            "select 'task' from flow.tasks t where (t.ended_at is null) <> (t.status in ('queued', 'started'))
+                or t.claimed_at < t.queued_at or t.ended_at < t.claimed_at
              union all
              select 'step' from flow.steps s where (s.ended_at is null) <> (s.status in ('created', 'started'))
                 or s.started_at < s.created_at or s.ended_at < s.started_at
@@ -328,7 +331,7 @@ async fn a_join_settled_by_two_workers_at_once_starts_once() {
     let (one, two) = (settle(one), settle(two));
     one.await.unwrap();
     two.await.unwrap();
-    assert_eq!(engine.value::<i64>("select count(*) from flow.task t where t.step_index = 2").await, 1000);
+    assert_eq!(engine.value::<i64>("select count(*) from flow.tasks t where t.step_index = 2").await, 1000);
     assert_eq!(engine.visible().await, 1000);
     assert_eq!(
         engine.words("select distinct s.status::text from flow.step_state s where s.step_index = 2").await,
@@ -349,7 +352,7 @@ async fn each_attempt_that_failed_has_one_row_of_history() {
         worker.accept(claim.ended(outcome, Some(outcome))).await;
     }
     worker.claim_one().await;
-    engine.run_sql("update flow.task set lease_until = now(); update pgmq.q_hist set vt = now()").await;
+    engine.run_sql("update flow.step_state set lease_until = now() where lease_until is not null; update pgmq.q_hist set vt = now()").await;
     let last = worker.claim_one().await;
     worker.accept(last.complete(1)).await;
     let rows = "select concat_ws('/', e.attempt, e.cause, e.worker_id, e.at is not null) from flow.attempt_error e order by e.attempt";

@@ -211,7 +211,7 @@ async fn start_at_and_start_delay_add_up() {
     engine.deploy(&graph).await;
     let in_seconds =
         "select string_agg(round(extract(epoch from m.vt - r.started_at))::text, ' ' order by t.step_index)
-                      from flow.task t join flow.run r using (run_id) join pgmq.q_late m on m.msg_id = t.message_id
+                      from flow.tasks t join flow.run r using (run_id) join pgmq.q_late m on m.msg_id = t.message_id
                       where t.run_id = $1";
     let delays =
         async |run: Uuid| sqlx::query_scalar::<_, String>(in_seconds).bind(run).fetch_one(engine.pool()).await.unwrap();

@@ -62,8 +62,8 @@ async fn the_database_knows_the_same_statuses() {
 #[tokio::test]
 async fn the_database_wants_an_end_time_exactly_in_terminal_statuses() {
     let engine = Engine::new().await;
-    engine.deploy(&Graph::new("one").single("a", &[])).await;
-    engine.start("one", 1).await;
+    engine.deploy(&Graph::new("one").single("a", &[]).map("m", "input", &[])).await;
+    engine.start("one", [1]).await;
     let is_accepted = async |set: String| {
         let mut transaction = engine.pool().begin().await.unwrap();
         sqlx::query(sqlx::AssertSqlSafe(set)).execute(&mut *transaction).await.is_ok()
@@ -76,7 +76,10 @@ async fn the_database_wants_an_end_time_exactly_in_terminal_statuses() {
     for status in StepStatus::ALL {
         let reason = if *status == StepStatus::Skipped { "'condition_unmet'" } else { "null" };
         let set = |ended: &str| {
-            format!("update flow.step_state set status = '{status}', skip_reason = {reason}, ended_at = {ended}")
+            format!(
+                "update flow.step_state set status = '{status}', skip_reason = {reason}, ended_at = {ended}
+                     where step_index = 0"
+            )
         };
         assert_eq!(is_accepted(set("now()")).await, status.is_terminal(), "step {status} with an end");
         assert_eq!(is_accepted(set("null")).await, !status.is_terminal(), "step {status} without one");

@@ -67,7 +67,8 @@ fn members_depend_in_one_direction() {
 
 #[test]
 fn every_sql_file_is_loaded_and_opens_with_its_header() {
-    let loader = fs::read_to_string(root().join("flow-runtime/src/migrate.rs")).unwrap();
+    let loader = ["migrate.rs", "migrate/functions.rs"].map(|file| root().join("flow-runtime/src").join(file));
+    let loader = loader.map(|file| fs::read_to_string(file).unwrap()).concat();
     let functions = files(&root().join("flow-runtime/sql"), ".sql");
     let migrations = files(&root().join("flow-runtime/migrations"), ".sql");
     assert!(functions.len() > 30 && !migrations.is_empty());
@@ -100,15 +101,51 @@ fn the_drivers_name_stands_in_few_places() {
     }
 }
 
+/// The folders of SQL, each with those whose functions its own may call besides.
+const MAY_CALL: &[(&str, &[&str])] = &[
+    ("delivery", &[]),
+    ("engine", &["delivery"]),
+    ("definition", &["engine", "delivery"]),
+    ("operator", &["definition", "engine", "delivery"]),
+    ("protocol", &["operator", "definition", "engine", "delivery"]),
+    ("views", &["engine", "delivery"]),
+];
+
+/// Every SQL function and view: its name, its folder and its text without comments.
+fn sql_functions() -> Vec<(String, String, String)> {
+    let read = |path: &PathBuf| {
+        let folder = path.parent().unwrap().file_name().unwrap().to_string_lossy().into_owned();
+        let text = fs::read_to_string(path).unwrap();
+        let code: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("--")).collect();
+        (path.file_stem().unwrap().to_string_lossy().into_owned(), folder, code.join("\n"))
+    };
+    files(&root().join("flow-runtime/sql"), ".sql").iter().map(read).collect()
+}
+
 #[test]
-fn only_the_functions_of_the_queue_name_pgmq() {
+fn sql_functions_call_in_one_direction() {
+    let functions = sql_functions();
+    let mut calls = 0;
+    for (name, folder, code) in &functions {
+        let (_, besides) = MAY_CALL.iter().find(|(of, _)| of == folder).expect("every folder has a rule");
+        for (called, of, _) in &functions {
+            if called != name && code.contains(&format!("flow.{called}(")) {
+                calls += 1;
+                assert!(of == folder || besides.contains(&of.as_str()), "{folder}/{name} calls {of}/{called}");
+            }
+        }
+    }
+    assert!(calls > 100, "{calls}");
     let page = fs::read_to_string(root().join("docs/architecture.md")).unwrap();
-    for path in files(&root().join("flow-runtime/sql"), ".sql") {
-        let (text, stem) = (fs::read_to_string(&path).unwrap(), path.file_stem().unwrap().to_string_lossy());
-        let names_pgmq = text.lines().any(|line| !line.trim_start().starts_with("--") && line.contains("pgmq."));
-        let may_name = stem.starts_with("queue_") || ["create_queue", "delete_flow"].contains(&&*stem);
-        assert_eq!(names_pgmq, may_name, "{}", name(&path));
-        assert!(!may_name || page.contains(&format!("`{stem}`")), "docs/architecture.md does not name {stem}");
+    for (folder, _) in MAY_CALL {
+        assert!(page.contains(&format!("| `{folder}` |")), "docs/architecture.md does not tell of {folder}");
+    }
+}
+
+#[test]
+fn only_the_folder_of_delivery_names_pgmq() {
+    for (name, folder, code) in sql_functions() {
+        assert!(folder == "delivery" || !code.contains("pgmq."), "{folder}/{name} names pgmq");
     }
 }
 

@@ -356,8 +356,8 @@ async fn a_context_tells_who_and_where_and_until_when() {
         assert_eq!((said.run.as_str(), said.step.as_str(), said.task), (run.id().to_string().as_str(), "tell", task));
         assert_eq!((said.attempt, said.worker), (1 + task, worker.worker_id()));
     }
-    let deadlines = "select array_agg(to_char((t.started_at + interval '90 s') at time zone 'utc', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')
-                     order by t.task_index) from flow.task t";
+    let deadlines = "select array_agg(to_char((t.claimed_at + interval '90 s') at time zone 'utc', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')
+                     order by t.task_index) from flow.tasks t";
     let deadlines = text(&test, deadlines).await;
     assert_eq!(said.iter().map(|said| said.deadline.as_str()).collect::<Vec<_>>().join(" "), deadlines);
     worker.shutdown().await.unwrap();
@@ -531,7 +531,7 @@ async fn a_handler_past_the_grace_is_cancelled_and_given_back_at_once() {
     Client::new(&db).start::<Doer>(&vec![Deed::NeverEnd]).await.unwrap();
     eventually("the handler runs", async || doer.running.load(Ordering::SeqCst) == 1).await;
     first.shutdown().await.unwrap();
-    let task = "select array_agg(concat_ws(' ', t.status, t.attempt)) from flow.task t";
+    let task = "select array_agg(concat_ws(' ', t.status, t.attempt)) from flow.tasks t";
     assert_eq!(text(&test, task).await, "queued 0");
     assert_eq!(number(&test, "select q.visible from flow.queues q").await, 1);
     let second = build().grace(Duration::ZERO).build().unwrap().start().await.unwrap();
@@ -755,7 +755,7 @@ async fn an_answer_of_the_servers_costs_no_connection() {
     let worker = Worker::builder(&db).flow(Doer::default()).lease(Duration::from_secs(1)).build().unwrap();
     let worker = worker.start().await.unwrap();
     let run = Client::new(&db).start::<Doer>(&vec![Deed::Sleep(300)]).await.unwrap();
-    let claimed = "select count(*) from flow.task t where t.status = 'started'";
+    let claimed = "select count(*) from flow.tasks t where t.status = 'started'";
     eventually("the task is claimed", async || number(&test, claimed).await == 1).await;
     eventually("its connections are there", async || own_processes(&test).await.len() == 3).await;
     let before = own_processes(&test).await;

@@ -20,6 +20,13 @@ begin
 
     return query
     with message as (select * from unnest(v_queues, v_ids, v_bodies) m(queue_id, message_id, body)),
+    work as (
+        select k.run_id, k.step_index, k.task_index, k.queue_id, k.message_id, k.attempt, k.status from flow.task k
+        union all
+        select ss.run_id, ss.step_index, -1, ss.queue_id, ss.message_id, ss.attempt,
+               flow.work_status(ss.status, ss.skip_reason, ss.queued_at, ss.worker_id)
+        from flow.step_state ss where ss.queued_at is not null
+    ),
     s as (
         select ss.*, d.slug, d.kind, d.dependencies, d.max_attempts, r.status as run_status,
                (select count(*) from flow.step_state o
@@ -30,12 +37,12 @@ begin
         left join flow.run r on r.run_id = ss.run_id
     ), t as (
         select k.*, s.status as step_status, s.run_status, s.max_attempts, k.status in ('queued', 'started') as is_live,
-               format('task %s.%s', k.step_index, k.task_index) as name,
+               format('task %s.%s', k.step_index, greatest(k.task_index, 0)) as name,
                (select count(*) from flow.attempt_error e
                 where e.run_id = k.run_id and e.step_index = k.step_index and e.task_index = k.task_index) as errors,
                (select coalesce(max(e.attempt), 0) from flow.attempt_error e
                 where e.run_id = k.run_id and e.step_index = k.step_index and e.task_index = k.task_index) as last_error
-        from flow.task k left join s on s.run_id = k.run_id and s.step_index = k.step_index
+        from work k left join s on s.run_id = k.run_id and s.step_index = k.step_index
     ), live as (
         select t.run_id, t.step_index, count(*) as tasks from t where t.is_live group by t.run_id, t.step_index
     ), open_steps as (
@@ -98,12 +105,17 @@ begin
     union all
     select 'I9', e.run_id, format('an error of task %s.%s, which is not there', e.step_index, e.task_index)
     from flow.attempt_error e where not exists (
-        select from flow.task k
+        select from work k
         where k.run_id = e.run_id and k.step_index = e.step_index and k.task_index = e.task_index)
+    union all
+    select 'I5', s.run_id, format('step %s is %s and its work is another', s.step_index, s.status)
+    from s where s.kind = 'single' and (s.status = 'started' and s.queued_at is null
+                                        or s.status = 'created' and s.queued_at is not null)
     union all
     select 'I12', t.run_id, format('%s is live and has %s messages', t.name, count(m.message_id))
     from t left join message m on m.queue_id = t.queue_id and m.message_id = t.message_id
-         and m.body = jsonb_build_object('run', t.run_id, 'step', t.step_index, 'task', t.task_index)
+         and m.body = jsonb_build_object('run', t.run_id, 'step', t.step_index)
+             || case when t.task_index < 0 then '{}' else jsonb_build_object('task', t.task_index) end
     where t.is_live group by t.run_id, t.name having count(m.message_id) <> 1
     union all
     select 'I12', null::uuid, format('message %s of queue %s belongs to no live task', m.message_id, m.queue_id)

@@ -23,15 +23,16 @@ begin
     insert into flow.illegal_move
     select 'attempt', old.attempt::text, new.attempt::text
     where case
-        when old.status = 'queued' and new.status = 'started' then new.attempt <> old.attempt + 1
-        when old.status = 'started' and new.status = 'started' and new.worker_id is distinct from old.worker_id
+        when old.worker_id is null and new.worker_id is not null then new.attempt <> old.attempt + (not new.is_exhausted)::integer
+        when new.worker_id is distinct from old.worker_id and new.worker_id is not null
             then new.attempt not in (old.attempt, old.attempt + 1)
-        when old.status = 'started' and new.status = 'queued' then new.attempt not in (old.attempt, old.attempt - 1)
-        else new.attempt not in (old.attempt, old.attempt + (old.status = 'started' and new.status = 'started')::integer) end;
+        when old.worker_id is not null and new.worker_id is null then new.attempt not in (old.attempt, old.attempt - 1)
+        else new.attempt not in (old.attempt, old.attempt + (old.worker_id is not null and new.worker_id is not null)::integer) end;
     return null;
 end $$;
 
 create trigger watch_move after update on flow.run for each row execute function flow.watch_move();
 create trigger watch_move after update on flow.step_state for each row execute function flow.watch_move();
 create trigger watch_move after update on flow.task for each row execute function flow.watch_move();
+create trigger watch_attempt after update on flow.step_state for each row execute function flow.watch_attempt();
 create trigger watch_attempt after update on flow.task for each row execute function flow.watch_attempt();

@@ -9,13 +9,21 @@ use uuid::Uuid;
 use super::outcome::Outcome;
 use crate::error::DbError;
 
-/// One attempt of one task: what a worker holds, and what a settlement names beside the worker.
+/// One attempt of one piece of work: what a worker holds, and what a settlement names beside the worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct TaskId {
     pub(crate) run_id: Uuid,
     pub(crate) step: i32,
+    /// The task's index in a map; -1 is a single step.
     pub(crate) task: i32,
     pub(crate) attempt: i32,
+}
+
+impl TaskId {
+    /// The task's index as people see it: 0 for a single step.
+    pub(crate) fn task_index(&self) -> u32 {
+        u32::try_from(self.task).unwrap_or_default()
+    }
 }
 
 /// A claimed task with its arguments as JSON text, shared where tasks share them.
@@ -326,13 +334,13 @@ pub(crate) async fn renew_leases(
 }
 
 /// Gives tasks back unused and drains the worker. Tasks it did not hold any more are passed over.
-pub(crate) async fn release_tasks(
+pub(crate) async fn release_work(
     connection: &mut PgConnection,
     worker_id: i64,
     held: &[TaskId],
 ) -> Result<(), DbError> {
     let columns = Columns::of(held.iter().copied());
-    sqlx::query("select flow.release_tasks($1, $2, $3, $4, $5)")
+    sqlx::query("select flow.release_work($1, $2, $3, $4, $5)")
         .bind(worker_id)
         .bind(columns.runs)
         .bind(columns.steps)

@@ -51,12 +51,12 @@ pub(super) fn spawn(shared: &Arc<Shared>, claimed: Claimed, claimed_at: DateTime
     let step = usize::try_from(id.step).unwrap_or_default();
     let slug = Arc::clone(&shared.flow.slugs[step]);
     let span = tracing::info_span!(
-        "attempt", flow = shared.flow.slug(), step = &*slug, run = %id.run_id, task = id.task, attempt = id.attempt
+        "attempt", flow = shared.flow.slug(), step = &*slug, run = %id.run_id, task = id.task_index(), attempt = id.attempt
     );
     let facts = Facts {
         run_id: id.run_id,
         step: slug,
-        task_index: id.task.unsigned_abs(),
+        task_index: id.task_index(),
         attempt: id.attempt.unsigned_abs(),
         worker_id: shared.worker_id,
         deadline: claimed_at + claimed.timeout,

@@ -15,15 +15,15 @@ pub(super) fn attempt_failed(shared: &Shared, settlement: &Settlement, fate: &Fa
     let (flow, step, error) = (shared.flow.slug(), shared.step_slug(id.step), outcome.error().unwrap_or_default());
     match (fate.retry_after, fate.mode.as_str()) {
         (Some(next_attempt_in), _) => tracing::warn!(
-            flow, step, run = %id.run_id, task = id.task, attempt = id.attempt, of = fate.max_attempts, error,
+            flow, step, run = %id.run_id, task = id.task_index(), attempt = id.attempt, of = fate.max_attempts, error,
             ?next_attempt_in, "attempt failed; it is tried again"
         ),
         (None, "fail") => tracing::warn!(
-            flow, step, run = %id.run_id, task = id.task, attempt = id.attempt, of = fate.max_attempts, error,
+            flow, step, run = %id.run_id, task = id.task_index(), attempt = id.attempt, of = fate.max_attempts, error,
             "attempt failed for good"
         ),
         (None, mode) => tracing::error!(
-            flow, step, run = %id.run_id, task = id.task, attempt = id.attempt, of = fate.max_attempts, error,
+            flow, step, run = %id.run_id, task = id.task_index(), attempt = id.attempt, of = fate.max_attempts, error,
             when_exhausted = mode, "step failed for good and is skipped"
         ),
     }
@@ -38,7 +38,7 @@ pub(super) fn run_failed(shared: &Shared, run: &FailedRun) {
 /// A result came too late to count.
 pub(super) fn result_dropped(shared: &Shared, id: TaskId) {
     tracing::warn!(
-        flow = shared.flow.slug(), step = shared.step_slug(id.step), run = %id.run_id, task = id.task, attempt = id.attempt,
+        flow = shared.flow.slug(), step = shared.step_slug(id.step), run = %id.run_id, task = id.task_index(), attempt = id.attempt,
         "the attempt had lost its lease or its run had ended, so its result was dropped"
     );
 }
@@ -54,7 +54,7 @@ pub(super) fn leases_lost(shared: &Shared, lost: &[(TaskId, String)]) {
     }
     for (id, reason) in lost.iter().filter(|(_, why)| why != "cancelled") {
         tracing::info!(
-            flow = shared.flow.slug(), step = shared.step_slug(id.step), run = %id.run_id, task = id.task,
+            flow = shared.flow.slug(), step = shared.step_slug(id.step), run = %id.run_id, task = id.task_index(),
             attempt = id.attempt, reason, "lease lost"
         );
     }

@@ -86,7 +86,7 @@ impl Pump {
         while !self.is_cut_off() && !is_past(until) {
             let worker_id = self.shared.worker_id;
             let released = match self.link.get().await {
-                Ok(connection) => in_time(deadline::RELEASE, store::release_tasks(connection, worker_id, &tasks)).await,
+                Ok(connection) => in_time(deadline::RELEASE, store::release_work(connection, worker_id, &tasks)).await,
                 Err(error) => Err(error),
             };
             if self.is_done(released).await {

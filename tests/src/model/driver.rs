@@ -20,7 +20,7 @@ const SNAPSHOT: &str = "select coalesce(jsonb_object_agg(r.run_id, jsonb_build_a
          from flow.step_state ss where ss.run_id = r.run_id),
         (select coalesce(jsonb_agg(jsonb_build_array(t.step_index, t.task_index, t.status, t.attempt, t.item, t.output)
                                    order by t.step_index, t.task_index), '[]')
-         from flow.task t where t.run_id = r.run_id))), '{}') from flow.run r";
+         from flow.tasks t where t.run_id = r.run_id))), '{}') from flow.run r";
 
 /// Where two worlds disagree.
 type Played<T = ()> = Result<T, String>;

@@ -180,9 +180,9 @@ impl Machine {
         if task.status != "started" || task.attempt != attempt || task.worker != Some(worker) {
             return false;
         }
-        if !task.is_exhausted() {
-            (task.status, task.attempt, task.worker) = ("queued", task.attempt - 1, None);
-        }
+        // What was handed over without an attempt left has used none here.
+        let used = i32::from(!task.is_exhausted());
+        (task.status, task.attempt, task.worker) = ("queued", task.attempt - used, None);
         task.is_visible = true;
         true
     }

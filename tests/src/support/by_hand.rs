@@ -16,7 +16,8 @@ impl Engine {
     /// Ends every running lease now and makes every message visible, as if the time had passed.
     pub async fn pass_time(&self) {
         self.run_sql(
-            "update flow.task set lease_until = clock_timestamp() where status = 'started';
+            "update flow.task set lease_until = clock_timestamp() where lease_until is not null;
+             update flow.step_state set lease_until = clock_timestamp() where lease_until is not null;
              do $$ declare q text; begin
                  for q in select name from flow.queue loop
                      execute format('update pgmq.%I set vt = least(vt, clock_timestamp())', 'q_' || q);
@@ -44,8 +45,8 @@ impl Engine {
         (row["status"].as_str().unwrap_or_default().to_owned(), row["output"].clone())
     }
 
-    /// Inserts runs of a flow that ended long ago, with `tasks` tasks a step, as if they had been run. The first task
-    /// of each step had failed once. Call it once a flow.
+    /// Inserts runs of a flow that ended long ago, with `tasks` tasks a map, as if they had been run. Each single step, and the first
+    /// task of each map, had failed once. Call it once a flow.
     pub async fn insert_history(&self, slug: &str, runs: i32, tasks: i32) {
         let insert = "with ended as (
                  insert into flow.run (run_id, flow_id, remaining_steps, status, started_at, ended_at, output, input)
@@ -54,18 +55,22 @@ impl Engine {
                  returning run_id, flow_id
              ), steps as (
                  insert into flow.step_state (run_id, step_index, flow_id, remaining_deps, remaining_tasks, task_count,
-                                              status, started_at, ended_at, output)
-                 select e.run_id, s.step_index, e.flow_id, 0, 0, $3, 'completed', now(), now(), '[]'
+                                              status, started_at, ended_at, queued_at, queue_id, message_id, attempt, worker_id,
+                                              claimed_at, output)
+                 select e.run_id, s.step_index, e.flow_id, 0, 0, case s.kind when 'map' then $3 else 1 end, 'completed', now(),
+                        now(), w.at, w.queue_id, w.one, coalesce(w.one + 1, 0), w.one, w.at, '[]'
                  from ended e join flow.step s using (flow_id)
+                 left join lateral (select s.queue_id, 1 as one, now() as at where s.kind = 'single') w on true
              ), failures as (
                  insert into flow.attempt_error (run_id, step_index, task_index, attempt, cause, error, worker_id, at)
-                 select e.run_id, s.step_index, 0, 1, 'error', 'no', 1, now() from ended e join flow.step s using (flow_id)
+                 select e.run_id, s.step_index, case s.kind when 'map' then 0 else -1 end, 1, 'error', 'no', 1, now()
+                 from ended e join flow.step s using (flow_id)
              )
              insert into flow.task (run_id, step_index, task_index, flow_id, queue_id, attempt, message_id, queued_at,
-                                    status, worker_id, started_at, ended_at, item, output)
+                                    status, worker_id, claimed_at, ended_at, item, output)
              select e.run_id, s.step_index, i, e.flow_id, s.queue_id, case when i = 0 then 2 else 1 end, 1, now(),
                     'completed', 1, now(), now(), '1', '1'
-             from ended e join flow.step s using (flow_id), generate_series(0, $3 - 1) i";
+             from ended e join flow.step s using (flow_id), generate_series(0, $3 - 1) i where s.kind = 'map'";
         sqlx::query(insert).bind(slug).bind(runs).bind(tasks).execute(self.pool()).await.unwrap();
     }
 }

@@ -33,8 +33,10 @@ pub struct Claim {
     pub run: Uuid,
     /// The step's index.
     pub step: i32,
-    /// The task's index.
+    /// The task's index; 0 in a single step.
     pub task: i32,
+    /// The same as the functions write it: -1 is a single step.
+    sent_task: i32,
     /// The attempt.
     pub attempt: i32,
     /// The element, in a map.
@@ -91,6 +93,11 @@ impl Claim {
     /// The same task under another attempt.
     pub fn with_attempt(&self, attempt: i32) -> Self {
         Self { attempt, ..self.clone() }
+    }
+
+    /// The same task of another run.
+    pub fn with_run(&self, run: Uuid) -> Self {
+        Self { run, ..self.clone() }
     }
 
     /// The output of the dependency with this step index, as sent.
@@ -295,7 +302,7 @@ impl Hand<'_> {
         .bind(i64::try_from(self.lease.as_millis()).unwrap())
         .bind(settled.iter().map(|s| s.claim.run).collect::<Vec<_>>())
         .bind(column(|claim| claim.step))
-        .bind(column(|claim| claim.task))
+        .bind(column(|claim| claim.sent_task))
         .bind(column(|claim| claim.attempt))
         .bind(settled.iter().map(|s| s.outcome).collect::<Vec<_>>())
         .bind(settled.iter().map(|s| s.output.clone()).collect::<Vec<_>>())
@@ -304,7 +311,7 @@ impl Hand<'_> {
         .bind(held.is_some())
         .bind(held.unwrap_or_default().iter().map(|claim| claim.run).collect::<Vec<_>>())
         .bind(held_column(|claim| claim.step))
-        .bind(held_column(|claim| claim.task))
+        .bind(held_column(|claim| claim.sent_task))
         .bind(held_column(|claim| claim.attempt))
         .fetch_one(self.engine.pool())
         .await?;
@@ -337,7 +344,7 @@ impl Hand<'_> {
     /// Gives tasks back; returns which of them this worker held.
     pub async fn release(&self, held: &[Claim]) -> Vec<bool> {
         let (runs, steps, tasks, attempts) = columns(held);
-        sqlx::query_scalar("select flow.release_tasks($1, $2, $3, $4, $5)")
+        sqlx::query_scalar("select flow.release_work($1, $2, $3, $4, $5)")
             .bind(self.id)
             .bind(runs)
             .bind(steps)
@@ -351,7 +358,7 @@ impl Hand<'_> {
 
 fn columns(held: &[Claim]) -> (Vec<Uuid>, Vec<i32>, Vec<i32>, Vec<i32>) {
     let column = |of: fn(&Claim) -> i32| held.iter().map(of).collect();
-    (held.iter().map(|c| c.run).collect(), column(|c| c.step), column(|c| c.task), column(|c| c.attempt))
+    (held.iter().map(|c| c.run).collect(), column(|c| c.step), column(|c| c.sent_task), column(|c| c.attempt))
 }
 
 fn claims(row: &sqlx::postgres::PgRow) -> Vec<Claim> {
@@ -368,7 +375,8 @@ fn claims(row: &sqlx::postgres::PgRow) -> Vec<Claim> {
         .map(|at| Claim {
             run: runs[at],
             step: steps[at],
-            task: tasks[at],
+            task: tasks[at].max(0),
+            sent_task: tasks[at],
             attempt: attempts[at],
             item: items[at].as_ref().map(parse),
             values: (0..value_runs.len())

@@ -1,0 +1,13 @@
+-- Count the messages of queue p_queue: all of them, those visible now, and when the oldest was sent.
+-- Reads the whole queue.
+create or replace function flow.queue_count(
+    p_queue text, out messages bigint, out visible bigint, out oldest_at timestamptz
+) language plpgsql as $$
+begin
+    if to_regclass(format('pgmq.%I', 'q_' || p_queue)) is null then
+        return;
+    end if;
+    execute format('select count(*), count(*) filter (where q.vt <= clock_timestamp()), min(q.enqueued_at)
+                    from pgmq.%I q', 'q_' || p_queue)
+    into messages, visible, oldest_at;
+end $$;

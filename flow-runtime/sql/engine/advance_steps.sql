@@ -1,0 +1,54 @@
+-- Go on from steps that have just begun or become ready: test the conditions of the ready ones, begin those that are met, enqueue
+-- the work of all that began, and go on level by level with whatever becomes ready by a skip or an empty map. Runs that fail
+-- by an unmet condition end here. p_is_held_back says that some of the runs are not due yet: none of their work is claimable
+-- before that. Returns what this has brought about. The caller holds the locks of the runs.
+create or replace function flow.advance_steps(
+    p_started flow.started_step[], p_ready flow.step_ref[], p_is_held_back boolean, p_now timestamptz
+) returns flow.progress language plpgsql as $$
+declare
+    v flow.progress := row('{}', '{}', '{}', '{}');
+    v_started flow.started_step[] := p_started;
+    v_ready flow.step_ref[] := p_ready;
+    v_done flow.step_ref[]; -- ended on this level, and still to be counted down in their dependents
+    v_failed flow.cause[] := '{}';
+    v_tested record;
+begin
+    loop
+        v_done := '{}';
+        if cardinality(v_ready) > 0 then
+            select * into v_tested from flow.test_conditions(v_ready, p_now);
+            v_done := v_tested.p_skipped;
+            v_failed := v_failed || v_tested.p_failed;
+            v.ended_steps := v.ended_steps || v_tested.p_ended;
+            if cardinality(v_tested.p_met) > 0 then
+                v_started := v_started || (select b.p_started from flow.begin_steps(
+                    v_tested.p_met, array_fill(0, array[cardinality(v_tested.p_met)]), true, p_now) b);
+            end if;
+        end if;
+        if cardinality(v_failed) > 0 then
+            v_started := array(select s from unnest(v_started) s
+                               where s.run_id not in (select f.run_id from unnest(v_failed) f));
+        end if;
+
+        if exists (select from unnest(v_started) s where s.task_count = 0) then
+            v_done := v_done || array(select row(s.run_id, s.step_index, s.flow_id)::flow.step_ref
+                                      from unnest(v_started) s where s.task_count = 0);
+            v.ended_steps := v.ended_steps || array(select s.run_id from unnest(v_started) s where s.task_count = 0);
+        end if;
+        if cardinality(v_started) > 0 then
+            v.queues := v.queues || flow.enqueue_work(v_started, p_is_held_back, p_now);
+        end if;
+
+        exit when cardinality(v_done) = 0;
+        select c.p_started, c.p_ready into v_started, v_ready from flow.count_down_dependents(v_done, p_now) c;
+        if cardinality(v_failed) > 0 then
+            v_ready := array(select r from unnest(v_ready) r
+                             where r.run_id not in (select f.run_id from unnest(v_failed) f));
+        end if;
+    end loop;
+    if cardinality(v_failed) > 0 then
+        v.workers := flow.end_runs(v_failed, 'failed', p_now);
+        v.ended_runs := array(select f.run_id from unnest(v_failed) f);
+    end if;
+    return v;
+end $$;

@@ -1,0 +1,80 @@
+-- Complete the tasks of maps whose result says `complete` and is of the worker that holds the work: status, attempt and worker are the
+-- fence. Counts them down in their maps, and gathers the outputs of a map whose last task this was.
+-- Returns the places of those that were completed, their messages, the maps that ended, and those whose outputs are too large
+-- together, with a text: they are left started and without an output, and the caller fails their runs.
+-- The caller holds the locks of the runs.
+create or replace function flow.complete_tasks(
+    p_self flow.worker_state, p_results flow.result[], p_now timestamptz,
+    out p_completed bigint[], out p_messages bigint[], out p_ended flow.step_ref[], out p_large flow.cause[]
+) language plpgsql as $$
+declare
+    v_runs uuid[];
+    v_steps integer[];
+    v_tasks integer[]; -- how many of each map were completed
+    v_limit bigint;
+begin
+    p_ended := '{}';
+    p_large := '{}';
+    with ended as (
+        update flow.task t
+        set status = 'completed', ended_at = p_now, lease_until = null, output = u.output
+        from (
+            select u.ord, u.attempt, u.output, l.row_id
+            from unnest(p_results) u
+            cross join lateral (
+                select l.ctid as row_id from flow.task l
+                where l.run_id = u.run_id and l.step_index = u.step_index and l.task_index = u.task_index offset 0
+            ) l
+            where u.task_index >= 0 and u.outcome = 'complete' and not u.is_repeat
+            offset 0
+        ) u
+        where t.ctid = u.row_id and t.status = 'started' and t.attempt = u.attempt and t.worker_id = p_self.worker_id
+          and t.queue_id = p_self.queue_id and not t.is_exhausted
+        returning u.ord, t.message_id, t.run_id, t.step_index
+    ), map as (
+        select e.run_id, e.step_index, count(*)::integer as tasks from ended e group by e.run_id, e.step_index
+    )
+    select coalesce((select array_agg(e.ord) from ended e), '{}'),
+           coalesce((select array_agg(e.message_id) from ended e), '{}'),
+           array_agg(m.run_id), array_agg(m.step_index), array_agg(m.tasks)
+    into p_completed, p_messages, v_runs, v_steps, v_tasks from map m;
+    if v_runs is null then
+        return;
+    end if;
+
+    select (s.value)::bigint into v_limit from flow.setting s where s.name = 'max_aggregate_bytes';
+    with counted as (
+        update flow.step_state ss
+        set remaining_tasks = ss.remaining_tasks - m.tasks,
+            status = case when m.is_last and m.bytes <= v_limit then 'completed' else ss.status end,
+            ended_at = case when m.is_last and m.bytes <= v_limit then p_now end,
+            output = case when m.is_last and m.bytes <= v_limit then (
+                select jsonb_agg(o.output) from (
+                    select t.output from flow.task t
+                    where t.run_id = ss.run_id and t.step_index = ss.step_index order by t.task_index) o) end
+        from (
+            select m.tasks, t.row_id, t.remaining_tasks = m.tasks as is_last, z.bytes
+            from unnest(v_runs, v_steps, v_tasks) m(run_id, step_index, tasks)
+            cross join lateral (
+                select t.ctid as row_id, t.remaining_tasks from flow.step_state t
+                where t.run_id = m.run_id and t.step_index = m.step_index and t.status = 'started' offset 0
+            ) t
+            cross join lateral (
+                select case when t.remaining_tasks = m.tasks then (
+                    select sum(octet_length(o.output::text) + 2) from flow.task o
+                    where o.run_id = m.run_id and o.step_index = m.step_index) end as bytes
+                offset 0
+            ) z
+            offset 0
+        ) m
+        where ss.ctid = m.row_id
+        returning ss.run_id, ss.step_index, ss.flow_id, ss.status, m.bytes
+    )
+    select coalesce(array_agg(row(c.run_id, c.step_index, c.flow_id)::flow.step_ref) filter (where c.status = 'completed'), '{}'),
+           coalesce(array_agg(row(c.run_id, c.step_index, format(
+               'the outputs of map "%s" have %s bytes together, more than the limit of %s; return less from each task, or raise '
+               'the setting max_aggregate_bytes',
+               (select s.slug from flow.step s where s.flow_id = c.flow_id and s.step_index = c.step_index),
+               c.bytes, v_limit))::flow.cause) filter (where c.bytes > v_limit), '{}')
+    into p_ended, p_large from counted c;
+end $$;

@@ -1,0 +1,66 @@
+-- Give a new run the step states of the run that it retries, with the tasks and history of what is taken over: steps that
+-- were completed or skipped, and the completed tasks of a map that was not. A step that had begun is started at once, with the
+-- rest of its work still to be queued; other steps begin anew. Times are those of the taking over. The caller holds the old run's
+-- lock.
+create or replace function flow.copy_steps(p_old uuid, p_new uuid, p_now timestamptz)
+returns void language plpgsql as $$
+begin
+    insert into flow.step_state (
+        run_id, step_index, flow_id, remaining_deps, remaining_tasks, task_count, status, skip_reason, started_at, ended_at,
+        queued_at, queue_id, message_id, attempt, worker_id, claimed_at, error, output)
+    select p_new, o.step_index, o.flow_id,
+           (select count(*) from unnest(s.dependencies) d(step_index)
+            cross join lateral (
+                select from flow.step_state od
+                where od.run_id = p_old and od.step_index = d.step_index
+                  and od.status not in ('completed', 'skipped') offset 0) od),
+           case when o.ended_well then o.remaining_tasks
+                when o.task_count is not null then o.task_count - (
+                    select count(*) from flow.task t
+                    where t.run_id = p_old and t.step_index = o.step_index and t.status = 'completed') end,
+           o.task_count,
+           case when o.ended_well then o.status when o.task_count is not null then 'started' else 'created' end,
+           o.skip_reason,
+           case when o.started_at is not null and (o.ended_well or o.task_count is not null) then p_now end,
+           case when o.ended_well then p_now end,
+           case when o.ended_well and o.queued_at is not null then p_now end,
+           case when o.ended_well then o.queue_id end,
+           case when o.ended_well then o.message_id end,
+           case when o.ended_well then o.attempt else 0 end,
+           case when o.ended_well then o.worker_id end,
+           case when o.ended_well and o.claimed_at is not null then p_now end,
+           case when o.ended_well then o.error end,
+           o.output
+    from (select ss.*, ss.status in ('completed', 'skipped') as ended_well from flow.step_state ss
+          where ss.run_id = p_old offset 0) o
+    cross join lateral (
+        select s.dependencies from flow.step s
+        where s.flow_id = o.flow_id and s.step_index = o.step_index offset 0
+    ) s;
+
+    insert into flow.task (
+        run_id, step_index, task_index, flow_id, queue_id, attempt, message_id, queued_at, status, worker_id, claimed_at,
+        ended_at, item, output)
+    select p_new, t.step_index, t.task_index, t.flow_id, t.queue_id, t.attempt, t.message_id, p_now, t.status, t.worker_id,
+           case when t.claimed_at is not null then p_now end, p_now, t.item, t.output
+    from flow.step_state ss
+    cross join lateral (
+        select t.* from flow.task t
+        where t.run_id = p_old and t.step_index = ss.step_index
+          and (t.status = 'completed' or ss.status = 'skipped') offset 0
+    ) t
+    where ss.run_id = p_new;
+
+    insert into flow.attempt_error (run_id, step_index, task_index, attempt, cause, error, worker_id, at)
+    select p_new, e.step_index, e.task_index, e.attempt, e.cause, e.error, e.worker_id, e.at
+    from (
+        select ss.step_index, -1 as task_index from flow.step_state ss
+        where ss.run_id = p_new and ss.status in ('completed', 'skipped') and ss.queued_at is not null
+        union all
+        select t.step_index, t.task_index from flow.task t where t.run_id = p_new
+    ) w
+    cross join lateral (
+        select e.* from flow.attempt_error e
+        where e.run_id = p_old and e.step_index = w.step_index and e.task_index = w.task_index offset 0
+    ) e;
+end $$;

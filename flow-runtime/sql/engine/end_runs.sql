@@ -1,0 +1,44 @@
+-- End started runs before their time, as failed (with the step and text that caused it) or cancelled: their open steps and live
+-- tasks become cancelled and their messages leave the queues. What has ended already stays as it is.
+-- Returns the workers that hold some of the work. The caller holds the runs' locks.
+create or replace function flow.end_runs(p_causes flow.cause[], p_status flow.run_status, p_now timestamptz)
+returns bigint[] language plpgsql as $$
+declare
+    v_rows tid[];
+    v_errors text[]; -- of the steps that failed
+    v_queues integer[];
+    v_messages bigint[];
+    v_workers bigint[];
+begin
+    -- Locked in order, and waited for: a claim may hold some of them for the length of its transaction.
+    select array_agg(l.row_id), array_agg(l.error), array_agg(l.queue_id), array_agg(l.message_id),
+           coalesce(array_agg(distinct l.worker_id) filter (where l.worker_id is not null), '{}')
+    into v_rows, v_errors, v_queues, v_messages, v_workers
+    from (
+        select t.row_id, t.queue_id, t.message_id, t.worker_id, case when t.step_index = c.step_index then c.error end as error
+        from unnest(p_causes) c
+        cross join lateral (
+            select l.ctid as row_id, l.step_index, l.queue_id, l.message_id, l.worker_id from flow.step_state l
+            where l.run_id = c.run_id and l.status in ('created', 'started')
+            order by l.step_index for update
+        ) t
+    ) l;
+    update flow.step_state ss
+    set status = case when r.error is null then 'cancelled' else 'failed' end::flow.step_status, error = r.error,
+        ended_at = p_now, lease_until = null
+    from unnest(v_rows, v_errors) r(row_id, error)
+    where ss.ctid = r.row_id;
+    perform flow.remove_messages(v_queues, v_messages);
+
+    v_workers := v_workers || flow.end_tasks(
+        array(select row(c.run_id, null, null)::flow.step_ref from unnest(p_causes) c), 'cancelled', p_now);
+
+    update flow.run r
+    set status = p_status, ended_at = p_now, error_step = c.step_index, error = c.error, remaining_steps = 0
+    from unnest(p_causes) c
+    cross join lateral (
+        select t.ctid as row_id from flow.run t where t.run_id = c.run_id and t.status = 'started' offset 0
+    ) t
+    where r.ctid = t.row_id;
+    return v_workers;
+end $$;

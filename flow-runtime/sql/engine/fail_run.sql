@@ -1,0 +1,14 @@
+-- Fail a run because of a step, as the last resort for what can be recorded in no other way. Changes nothing when the run has ended.
+create or replace function flow.fail_run(p_run uuid, p_step integer, p_error text, p_now timestamptz default clock_timestamp())
+returns void language plpgsql as $$
+declare
+    v_workers bigint[];
+begin
+    perform from flow.run r where r.run_id = p_run and r.status = 'started' for no key update;
+    if not found then
+        return;
+    end if;
+    v_workers := flow.end_runs(array[row(p_run, p_step, left(p_error, 10000))::flow.cause], 'failed', p_now);
+    perform flow.notify_ids('flow_worker', array(select distinct w::text from unnest(v_workers) w));
+    perform flow.notify_ids('flow_run', array[p_run::text]);
+end $$;

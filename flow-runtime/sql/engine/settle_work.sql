@@ -1,0 +1,78 @@
+-- Record how attempts of a worker ended: completions first, then failures, each with everything that follows from it: steps,
+-- dependents, skips, retries, runs. Outcomes are complete | error | permanent | undecodable | timeout | panic | lease_expired.
+-- Returns one verdict a result, in their order: accepted | already_settled | lost; what this has brought about; and the failures that
+-- were accepted. Locks runs by id, then step states, tasks and messages of those runs.
+create or replace function flow.settle_work(
+    p_self flow.worker_state, p_results flow.result[],
+    out p_verdicts text[], out p_progress flow.progress, out p_failed flow.failure[]
+) language plpgsql as $$
+declare
+    v_now timestamptz;
+    v_completed record;
+    v_rest flow.result[];
+    v_verdicts text[]; -- of the rest
+    v_completions flow.result[];
+    v_failures flow.failure[];
+    v_late record; -- completed after all
+    v_verdict record;
+    v_ended flow.step_ref[];
+    v_large flow.cause[];
+    v_ready record;
+    v_failed record;
+begin
+    p_progress := row('{}', '{}', '{}', '{}');
+    perform from (select distinct u.run_id from unnest(p_results) u order by u.run_id) u
+    cross join lateral (select from flow.run r where r.run_id = u.run_id for no key update) r;
+    v_now := clock_timestamp();
+
+    select * into v_completed from flow.complete_work(p_self, p_results, v_now);
+    v_ended := v_completed.p_ended;
+    v_large := v_completed.p_large;
+    p_verdicts := array_fill('accepted'::text, array[cardinality(p_results)]);
+    if cardinality(v_completed.p_completed) < cardinality(p_results) then
+        v_rest := array(select r from unnest(p_results) r where r.ord <> all (v_completed.p_completed) order by r.ord);
+        select j.p_verdicts, j.p_completions, j.p_failures into v_verdicts, v_completions, v_failures
+        from flow.judge_results(p_self, v_rest, flow.lock_work(v_rest)) j;
+        for v_verdict in
+            select r.ord, v.verdict
+            from unnest(v_rest) with ordinality r(
+                ord, run_id, step_index, task_index, attempt, outcome, output, error, delay_ms, is_repeat, place)
+            join unnest(v_verdicts) with ordinality v(verdict, place) on v.place = r.place
+        loop
+            p_verdicts[v_verdict.ord] := v_verdict.verdict;
+        end loop;
+        if v_completions is not null then
+            -- A renewal had these rows at that moment; now they are locked.
+            select * into v_late from flow.complete_work(p_self, v_completions, v_now);
+            v_ended := v_ended || v_late.p_ended;
+            v_large := v_large || v_late.p_large;
+            if cardinality(v_late.p_completed) <> cardinality(v_completions) then
+                raise exception 'a result was accepted and did not complete its work' using errcode = 'WF021';
+            end if;
+        end if;
+    end if;
+
+    if cardinality(v_ended) > 0 then
+        p_progress.ended_steps := array(select e.run_id from unnest(v_ended) e);
+        select * into v_ready from flow.count_down_dependents(v_ended, v_now);
+        p_progress := flow.join_progress(
+            p_progress, flow.advance_steps(v_ready.p_started, v_ready.p_ready, false, v_now));
+    end if;
+    if v_failures is not null then
+        select * into v_failed from flow.fail_work(p_self, v_failures, v_now);
+        p_failed := v_failed.p_failed;
+        p_progress := flow.join_progress(p_progress, v_failed.p_progress);
+        for v_verdict in
+            select f.ord from unnest(v_failures) f where f.ord not in (select g.ord from unnest(p_failed) g)
+        loop
+            p_verdicts[v_verdict.ord] := 'lost';
+        end loop;
+    end if;
+    if cardinality(v_large) > 0 then
+        p_progress.workers := p_progress.workers || flow.end_runs(v_large, 'failed', v_now);
+        p_progress.ended_runs := p_progress.ended_runs || array(select l.run_id from unnest(v_large) l);
+    end if;
+    if cardinality(p_progress.ended_steps) > 0 then
+        p_progress.ended_runs := p_progress.ended_runs || flow.finish_runs(p_progress.ended_steps, v_now);
+    end if;
+end $$;

@@ -1,0 +1,31 @@
+-- Collect what claimed work has in common, each value once: a run's input (step -1), where a step of this worker takes
+-- it, and the outputs of completed dependencies.
+create or replace function flow.shared_values(
+    p_self flow.worker_state, p_claims flow.claim[],
+    out p_runs uuid[], out p_steps integer[], out p_values text[]
+) language plpgsql as $$
+begin
+    select array_agg(v.run_id), array_agg(v.step_index), array_agg(v.value)
+    into p_runs, p_steps, p_values
+    from (
+        select u.run_id, -1 as step_index, r.input::text as value
+        from (select distinct c.run_id from unnest(p_claims) c
+              where c.step_index = any (p_self.input_steps)) u
+        cross join lateral (select r.input from flow.run r where r.run_id = u.run_id offset 0) r
+        union all
+        select u.run_id, u.step_index, o.output::text
+        from (
+            select distinct c.run_id, n.step_index
+            from unnest(p_claims) c
+            cross join lateral (
+                select s.needs from flow.step s
+                where s.flow_id = p_self.flow_id and s.step_index = c.step_index offset 0
+            ) s
+            cross join lateral unnest(s.needs) n(step_index)
+        ) u
+        cross join lateral (
+            select ss.output from flow.step_state ss
+            where ss.run_id = u.run_id and ss.step_index = u.step_index and ss.status = 'completed' offset 0
+        ) o
+    ) v;
+end $$;

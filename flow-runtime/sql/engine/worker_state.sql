@@ -1,0 +1,28 @@
+-- Look a worker up with its queue and say whether it may claim: ok | paused | draining | worker_gone | upgrade_needed,
+-- with the reason.
+create or replace function flow.worker_state(p_worker bigint) returns flow.worker_state language plpgsql stable as $$
+declare
+    v flow.worker_state;
+begin
+    select w.worker_id, w.flow_id, w.queue_id, q.name, w.steps, w.input_steps,
+           case when w.interface < (o.value)::integer then 'upgrade_needed'
+                when w.draining_at is not null or n.name is not null then 'draining'
+                when q.paused_at is not null then 'paused'
+                else 'ok' end,
+           case when w.interface < (o.value)::integer then format(
+                    'this program speaks interface %s, the database speaks %s or newer', w.interface, o.value)
+                when w.draining_at is not null or n.name is not null then coalesce(n.disabled_why, 'the worker was asked to drain')
+                else q.paused_why end
+    into v
+    from flow.worker w
+    join flow.queue q on q.queue_id = w.queue_id
+    join flow.setting o on o.name = 'oldest_interface'
+    left join flow.worker_name n on n.name = w.name and n.disabled_at is not null
+    where w.worker_id = p_worker and w.stopped_at is null;
+    if not found then
+        v.state := 'worker_gone';
+        v.reason := format('worker %s is not registered; its flow was deleted or made anew, or it was marked stopped',
+                           p_worker);
+    end if;
+    return v;
+end $$;

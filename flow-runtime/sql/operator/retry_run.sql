@@ -1,0 +1,48 @@
+-- Run a failed or cancelled run again from where it got to: a new run with the same input takes over what has ended, and
+-- its key, and is not begun before the old one was due; the old run stays as it is. Returns the new run, also when it is there already.
+-- Raises WF002 when there is no such run, WF017 when it has not ended or is completed. Locks the old run.
+create or replace function flow.retry_run(run_id uuid) returns uuid language plpgsql as $$
+declare
+    v_old flow.run;
+    v_new uuid;
+    v_now timestamptz;
+    v_queues integer[];
+    v_ready flow.step_ref[];
+    v_progress flow.progress;
+    v_ended uuid[];
+begin
+    perform flow.require_read_committed();
+    select r.* into v_old from flow.run r where r.run_id = retry_run.run_id for no key update;
+    if not found then
+        raise exception 'there is no run %', retry_run.run_id using errcode = 'WF002';
+    end if;
+    if v_old.status not in ('failed', 'cancelled') then
+        raise exception 'run % is %; only a failed or cancelled run can be retried', v_old.run_id, v_old.status
+            using errcode = 'WF017';
+    end if;
+    select r.run_id into v_new from flow.run r where r.retry_of = v_old.run_id;
+    if found then
+        return v_new;
+    end if;
+
+    v_new := flow.uuid_v7();
+    v_now := clock_timestamp();
+    insert into flow.run (run_id, flow_id, remaining_steps, started_at, due_at, retry_of, input)
+    select v_new, v_old.flow_id, count(*) filter (where ss.status not in ('completed', 'skipped')), v_now,
+           greatest(v_old.due_at, v_now), v_old.run_id, v_old.input
+    from flow.step_state ss where ss.run_id = v_old.run_id;
+    update flow.run_key k set run_id = v_new where k.run_id = v_old.run_id;
+    perform flow.copy_steps(v_old.run_id, v_new, v_now);
+    v_queues := flow.requeue_work(v_old.run_id, v_new, greatest(v_old.due_at, v_now), v_now);
+
+    v_ready := array(select row(ss.run_id, ss.step_index, ss.flow_id)::flow.step_ref from flow.step_state ss
+                     where ss.run_id = v_new and ss.status = 'created' and ss.remaining_deps = 0);
+    v_progress := flow.advance_steps('{}', v_ready, v_old.due_at > v_now, v_now);
+    v_ended := v_progress.ended_runs;
+    if cardinality(v_progress.ended_steps) > 0 then
+        v_ended := v_ended || flow.finish_runs(v_progress.ended_steps, v_now);
+    end if;
+    perform flow.notify_ids('flow_queue', array(select distinct q::text from unnest(v_queues || v_progress.queues) q));
+    perform flow.notify_ids('flow_run', v_ended::text[]);
+    return v_new;
+end $$;
