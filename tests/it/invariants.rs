@@ -113,7 +113,7 @@ const DAMAGES: &[(&str, &[&str])] = &[
     (
         "update flow.step_state set status = 'started', started_at = now(), queued_at = now(), remaining_tasks = 1
       where run_id = id(1) and step_index = 3",
-        &["I3", "I8"],
+        &["I12", "I8"],
     ),
     ("update flow.step_state set attempt = 4 where run_id = id(2) and step_index = 0", &["I9"]),
     ("delete from flow.attempt_error where run_id = id(2) and step_index = 0", &["I9"]),
