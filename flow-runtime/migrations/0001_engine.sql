@@ -124,7 +124,8 @@ create table flow.run_key (
 );
 create index run_key_of_run on flow.run_key (run_id);
 
--- A step of a run. Of a single step it is the work too, from queued_at to lease_until; a map's work is its tasks.
+-- A step of a run. Of a single step it is the work too, from queued_at to is_exhausted; a map's work is its tasks. Work that waits has
+-- a message and no worker; what a worker holds has no message, and its worker and batch are the fence of whatever is said about it.
 create table flow.step_state (
     run_id uuid not null,
     step_index integer not null,
@@ -141,8 +142,9 @@ create table flow.step_state (
     message_id bigint,
     attempt integer not null default 0,
     worker_id bigint,
+    batch bigint, -- the number that the worker gave to the exchange which claimed it
     claimed_at timestamptz,
-    lease_until timestamptz,
+    timeout_ms bigint, -- as it was at the claim
     is_exhausted boolean not null default false, -- handed over without an attempt, only to be given up
     error text,
     output jsonb,
@@ -150,9 +152,8 @@ create table flow.step_state (
     constraint step_state_reason_exactly_when_skipped check ((status = 'skipped') = (skip_reason is not null)),
     constraint step_state_ended_when_terminal check ((status in ('created', 'started')) = (ended_at is null)),
     constraint step_state_counts_not_negative check (remaining_deps >= 0 and remaining_tasks >= 0),
-    constraint step_state_lease_only_while_held check (
-        (lease_until is not null) = (status = 'started' and worker_id is not null)),
-    constraint step_state_waiting_is_not_claimed check (worker_id is not null or claimed_at is null)
+    constraint step_state_claimed_by_a_worker check (
+        (worker_id is null) = (claimed_at is null) and (worker_id is null) = (batch is null))
 ) with (fillfactor = 35, autovacuum_analyze_threshold = 5000, autovacuum_vacuum_scale_factor = 0.05);
 
 -- One element of a map.
@@ -167,16 +168,19 @@ create table flow.task (
     queued_at timestamptz not null,
     status flow.task_status not null default 'queued',
     worker_id bigint,
+    batch bigint,
     claimed_at timestamptz,
-    lease_until timestamptz,
+    timeout_ms bigint,
     is_exhausted boolean not null default false,
     ended_at timestamptz,
     item jsonb,
     output jsonb,
     primary key (run_id, step_index, task_index),
-    constraint task_lease_only_while_started check ((status = 'started') = (lease_until is not null)),
     constraint task_ended_when_terminal check ((status in ('queued', 'started')) = (ended_at is null)),
-    constraint task_queued_has_no_worker check (status <> 'queued' or (worker_id is null and claimed_at is null))
+    constraint task_claimed_by_a_worker check (
+        (worker_id is null) = (claimed_at is null) and (worker_id is null) = (batch is null)),
+    constraint task_started_by_a_worker check (
+        case status when 'queued' then worker_id is null when 'started' then worker_id is not null else true end)
 ) with (fillfactor = 50, autovacuum_analyze_threshold = 5000, autovacuum_vacuum_scale_factor = 0.05);
 
 -- Large values spend most of a step's time being compressed, and lz4 is many times faster. A server that was built without it
@@ -193,29 +197,60 @@ create table flow.attempt_error (
     run_id uuid not null,
     step_index integer not null,
     task_index integer not null,
+    worker_id bigint not null,
+    batch bigint not null,
     attempt integer not null,
     cause flow.attempt_cause not null,
     error text not null,
-    worker_id bigint not null,
     at timestamptz not null,
-    primary key (run_id, step_index, task_index, attempt)
+    primary key (run_id, step_index, task_index, worker_id, batch)
 );
 
+-- A program with workers. What its workers hold is theirs as long as its lease lasts; only its heartbeat and whoever ends it change
+-- the row. Its id, and those of its workers, are random numbers that it chooses itself, so that no failover makes two of one.
+create table flow.process (
+    process_id bigint primary key,
+    name text not null,
+    lease_ms bigint not null,
+    lease_until timestamptz not null,
+    started_at timestamptz not null default clock_timestamp(),
+    seen_at timestamptz not null default clock_timestamp(),
+    ended_at timestamptz, -- its lease was over, and somebody has given its work back
+    stopped_at timestamptz
+) with (fillfactor = 50);
+create index process_living on flow.process (process_id) where ended_at is null and stopped_at is null;
+
 create table flow.worker (
-    worker_id bigint generated always as identity primary key,
+    worker_id bigint primary key,
+    process_id bigint not null,
     name text not null,
     flow_id integer not null,
     queue_id integer not null,
     steps integer[] not null, -- the steps it serves
     input_steps integer[] not null, -- those of them whose handlers take the run's input
     interface integer not null,
-    started_at timestamptz not null default now(),
-    seen_at timestamptz not null default now(),
+    started_at timestamptz not null default clock_timestamp(),
     draining_at timestamptz,
     stopped_at timestamptz
 ) with (fillfactor = 50);
+create index worker_of_process on flow.worker (process_id) where stopped_at is null;
 create index worker_of_flow on flow.worker (flow_id) where stopped_at is null;
 create index worker_of_queue on flow.worker (queue_id) where stopped_at is null;
+
+-- What a batch handed to its worker, a place in the arrays each; batches tells the batch of each place, since rows are folded. It may
+-- list too much, never too little: a place counts only where the work still has this worker and batch as its fence.
+create table flow.hand (
+    worker_id bigint not null,
+    batch bigint not null,
+    is_exchange boolean not null,
+    runs uuid[] not null,
+    steps integer[] not null,
+    tasks integer[] not null,
+    batches bigint[] not null,
+    primary key (worker_id, batch)
+) with (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000);
+alter table flow.hand alter runs set storage main, alter steps set storage main, alter tasks set storage main,
+    alter batches set storage main;
 
 create table flow.worker_name (
     name text primary key,
@@ -280,13 +315,14 @@ create type flow.work as (
     message_id bigint,
     attempt integer,
     worker_id bigint,
+    batch bigint,
     claimed_at timestamptz,
-    lease_until timestamptz,
+    timeout_ms bigint,
     is_exhausted boolean
 );
 
 -- What a claim sees at one message, with the row of its work, if that could be locked, and what is to be done:
--- queued | expired | exhausted (claimed), duplicate | busy (hidden), terminal (removed), corrupt | misrouted (refused).
+-- queued | exhausted (claimed), ended (its message is removed), busy (it stays), corrupt | misrouted (refused).
 create type flow.sighting as (
     message_id bigint,
     run_id uuid,
@@ -294,8 +330,6 @@ create type flow.sighting as (
     task_index integer,
     row_id tid,
     attempt integer,
-    worker_id bigint,
-    lease_until timestamptz,
     item jsonb,
     timeout_ms bigint,
     kind text
@@ -318,12 +352,12 @@ create type flow.result as (
     run_id uuid,
     step_index integer,
     task_index integer,
-    attempt integer,
+    batch bigint,
     outcome text,
     output jsonb,
     error text,
     delay_ms bigint,
-    is_repeat boolean -- an earlier one of the batch is for the same attempt
+    is_repeat boolean -- an earlier one is for the same work and batch
 );
 
 -- One attempt that failed, with the row of its work and what follows: it is retried after a wait, or `mode` says what becomes of
@@ -335,10 +369,13 @@ create type flow.failure as (
     task_index integer,
     flow_id integer,
     row_id tid,
-    message_id bigint,
+    queue_id integer,
+    worker_id bigint,
+    batch bigint,
     attempt integer,
     cause flow.attempt_cause,
     error text,
+    is_recorded boolean, -- its attempt was recorded before
     is_retried boolean,
     wait_ms bigint,
     max_attempts integer,
@@ -348,9 +385,11 @@ create type flow.failure as (
 -- A worker with its queue, as the functions that it calls look it up.
 create type flow.worker_state as (
     worker_id bigint,
+    process_id bigint,
     flow_id integer,
     queue_id integer,
     queue text,
+    message_ids regclass,
     steps integer[],
     input_steps integer[],
     state text,

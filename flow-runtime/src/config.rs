@@ -71,11 +71,6 @@ impl WorkerConfig {
         check("grace", self.grace, Duration::ZERO..=24 * hour, "at most 24h")?;
         check("drain_wait", self.drain_wait, Duration::ZERO..=24 * hour, "at most 24h")
     }
-
-    /// A third of the lease, at most 10 s: how often leases are renewed and the worker says that it is alive.
-    pub(crate) fn renew_interval(&self) -> Duration {
-        (self.lease / 3).min(Duration::from_secs(10))
-    }
 }
 
 fn check<T: PartialOrd + std::fmt::Debug>(

@@ -9,6 +9,7 @@ use crate::{
     error::{DbError, MigrateError},
     lookout::Lookout,
     migrate,
+    worker::ProcessSlot,
 };
 
 /// A Postgres database that clients and workers of one process share. Cheap to clone.
@@ -23,6 +24,7 @@ struct Inner {
     is_managed: bool,
     hub: Arc<Hub>,
     lookout: Arc<Lookout>,
+    process: Arc<ProcessSlot>,
 }
 
 impl Db {
@@ -59,16 +61,25 @@ impl Db {
 
     fn with_pool(pool: SharedPool, is_own_pool: bool) -> Self {
         let hub = Hub::new(pool.clone());
-        Self { inner: Arc::new(Inner { pool, is_own_pool, is_managed: false, hub, lookout: Arc::default() }) }
+        Self {
+            inner: Arc::new(Inner {
+                pool,
+                is_own_pool,
+                is_managed: false,
+                hub,
+                lookout: Arc::default(),
+                process: Arc::default(),
+            }),
+        }
     }
 
     /// Whether somebody else migrates this database. A worker of a managed database runs no DDL for the schema; it
     /// checks at its start that the schema is [ready](Db::ready). Default: false.
     #[must_use]
     pub fn managed(self, is_managed: bool) -> Self {
-        let Inner { pool, is_own_pool, hub, lookout, .. } = &*self.inner;
-        let (pool, hub, lookout) = (pool.clone(), Arc::clone(hub), Arc::clone(lookout));
-        let inner = Inner { pool, is_own_pool: *is_own_pool, is_managed, hub, lookout };
+        let Inner { pool, is_own_pool, hub, lookout, process, .. } = &*self.inner;
+        let (pool, hub, lookout, process) = (pool.clone(), Arc::clone(hub), Arc::clone(lookout), Arc::clone(process));
+        let inner = Inner { pool, is_own_pool: *is_own_pool, is_managed, hub, lookout, process };
         Self { inner: Arc::new(inner) }
     }
 
@@ -145,6 +156,10 @@ impl Db {
 
     pub(crate) fn hub(&self) -> &Arc<Hub> {
         &self.inner.hub
+    }
+
+    pub(crate) fn process(&self) -> &ProcessSlot {
+        &self.inner.process
     }
 
     pub(crate) fn lookout(&self) -> &Lookout {

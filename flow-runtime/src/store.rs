@@ -3,18 +3,21 @@
 mod call;
 mod deploy;
 mod outcome;
+mod process;
 mod run;
-mod task;
+mod work;
 mod worker;
 
 pub(crate) use call::literal;
 pub(crate) use deploy::{Deployed, SchemaChange, Terms, deploy, withdraw_drain};
 pub(crate) use outcome::Outcome;
+pub(crate) use process::{
+    Heard, WorkerPulse, end_process, heartbeat, recover_hand, register_process, revive_process, stop_process,
+};
 pub(crate) use run::{
     NewRuns, RunRow, StepRow, cancel_run, ended_runs, get_run, get_step, run_progress, start_runs, start_runs_in,
 };
-pub(crate) use task::{
-    Claimed, Exchange, Exchanged, FailedRun, Fate, Settlement, TaskId, Verdict, exchange, give_up_attempt,
-    release_work, renew_leases,
+pub(crate) use work::{
+    Claimed, Exchange, Exchanged, FailedRun, Fate, Settlement, Verdict, WorkId, exchange, give_up_attempt, release_work,
 };
 pub(crate) use worker::{NewWorker, refuse_disabled, register_worker, stop_worker, unserved_queues};

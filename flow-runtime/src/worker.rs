@@ -1,12 +1,13 @@
 //! Workers: one loop over one queue, with slots of its own.
 
 mod bounds;
+mod busy;
 mod execute;
 mod held;
 mod log;
 mod panic;
+mod process;
 mod pump;
-mod renew;
 mod shutdown;
 mod start;
 
@@ -24,6 +25,7 @@ use crate::{
     registry::Registered,
 };
 
+pub(crate) use process::ProcessSlot;
 pub(crate) use shutdown::Signals;
 
 /// Runs the handlers of a flow: claims tasks of one queue, calls the methods, settles the results.
@@ -197,8 +199,9 @@ impl WorkerBuilder {
         self
     }
 
-    /// How long a claim holds without being renewed, 1 s to 1 h. Default: 30 s. It is renewed every third of it, at
-    /// least every 10 s, while the handler runs; a task of a killed worker is taken over when it ends.
+    /// How long what this process holds is its own without a heartbeat, 1 s to 1 h. Default: 30 s. The workers of a process share one
+    /// lease, the shortest that one of them asks for. It is renewed every third of it, at least every 10 s, whatever the handlers do;
+    /// the work of a killed process is given to others when it ends.
     #[must_use]
     pub fn lease(mut self, lease: Duration) -> Self {
         self.worker.config.lease = lease;

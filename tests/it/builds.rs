@@ -163,7 +163,7 @@ async fn a_worker_registers_only_for_what_its_flow_has_there() {
     engine.deploy(&own).await;
     engine.deploy(&other).await;
     let register = async |queue: &str, steps: &[i32], inputs: &[i32]| {
-        let call = "select p_worker from flow.register_worker('w', 'own', $1, $2, $3, $4, 1)";
+        let call = "select flow.register_worker(7, 7, 'w', 'own', $1, $2, $3, $4, 1)";
         let registered =
             sqlx::query(call).bind(own.shape()).bind(queue).bind(steps).bind(inputs).execute(engine.pool()).await;
         registered.map_err(|error| error.to_string())

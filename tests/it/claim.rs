@@ -11,7 +11,7 @@ fn map_over_input() -> Graph {
 
 // C1
 #[tokio::test]
-async fn a_claimed_task_is_started_under_a_lease() {
+async fn claimed_work_is_started_and_listed_in_its_workers_hand() {
     let engine = Engine::new().await;
     let graph = Graph::new("one").single("a", &[]);
     engine.deploy(&graph).await;
@@ -21,13 +21,13 @@ async fn a_claimed_task_is_started_under_a_lease() {
     assert_eq!(claim.attempt, 1);
     let facts = engine
         .words(
-            "select concat_ws(' ', t.status, t.attempt, t.worker_id, t.claimed_at >= t.queued_at,
-                              extract(epoch from t.lease_until - t.claimed_at)::integer,
-                              (select m.vt = t.lease_until from pgmq.q_one m))
-             from flow.tasks t",
+            "select concat_ws(' ', t.status, t.attempt, t.worker_id, t.batch, t.claimed_at >= t.queued_at,
+                              (select count(*) from pgmq.q_one), h.worker_id = t.worker_id, h.batch, h.runs = array[t.run_id],
+                              h.steps, h.tasks, h.batches)
+             from flow.tasks t, flow.hand h",
         )
         .await;
-    assert_eq!(facts, format!("started 1 {} t 30 t", worker.id));
+    assert_eq!(facts, format!("started 1 {} {1} t 0 t {1} t {{0}} {{-1}} {{{1}}}", worker.id, claim.batch));
 }
 
 // C2 B9
@@ -46,8 +46,9 @@ async fn claims_return_what_is_there_and_an_empty_one_writes_nothing() {
     assert_eq!(counts, [10, 10, 5, 0]);
     let is_silent: bool = sqlx::query_scalar(
         "select bool_and(e.p_state = 'ok') and pg_current_xact_id_if_assigned() is null
-         from flow.exchange($1, 10, 30000, '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', false, '{}', '{}', '{}', '{}') e",
+         from flow.exchange($1, $2, 1000000, 10, '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}') e",
     )
+    .bind(worker.process)
     .bind(worker.id)
     .fetch_one(engine.pool())
     .await
@@ -116,7 +117,7 @@ async fn no_task_of_an_ended_run_or_step_is_claimed() {
 
 // C5
 #[tokio::test]
-async fn a_task_is_marked_if_and_only_if_its_message_is_hidden() {
+async fn claim_hand_and_removal_of_messages_commit_together() {
     let engine = Engine::new().await;
     let graph = map_over_input();
     engine.deploy(&graph).await;
@@ -125,21 +126,14 @@ async fn a_task_is_marked_if_and_only_if_its_message_is_hidden() {
     let lose = "create function lose() returns trigger language plpgsql as $$ begin return null; end $$;
                 create trigger lose before update on flow.task for each row when (old.task_index = 0) execute function lose();";
     engine.run_sql(lose).await;
-    let error = worker.try_exchange(10, &[], None).await.unwrap_err().to_string();
-    assert!(error.contains("2 messages were hidden and 1 pieces of work claimed"), "{error}");
+    let error = worker.try_exchange(10, &[]).await.unwrap_err().to_string();
+    assert!(error.contains("2 messages were taken and 1 pieces of work claimed"), "{error}");
     assert_eq!(engine.words("select concat(t.status, t.attempt) from flow.tasks t").await, "queued0 queued0");
-    assert_eq!(engine.visible().await, 2);
-
-    engine
-        .run_sql(
-            "drop trigger lose on flow.task;
-             create trigger lose before update on pgmq.q_each for each row when (old.msg_id = 1) execute function lose();",
-        )
-        .await;
-    assert_eq!(worker.claim(10).await.len(), 1);
-    let tasks = "select concat(t.status, t.attempt) from flow.tasks t order by t.message_id";
-    assert_eq!(engine.words(tasks).await, "queued0 started1");
-    assert_eq!(engine.visible().await, 1);
+    assert_eq!((engine.visible().await, engine.hands().await.len()), (2, 0));
+    engine.run_sql("drop trigger lose on flow.task").await;
+    assert_eq!(worker.claim(10).await.len(), 2);
+    assert_eq!((engine.messages().await, engine.hands().await.len()), (0, 1));
+    engine.check().await;
 }
 
 // C6

@@ -35,14 +35,18 @@ fn refusal<T: std::fmt::Debug>(result: sqlx::Result<T>) -> (String, String) {
     (error.code().unwrap().into_owned(), error.message().to_owned())
 }
 
+/// Registers a worker in a process of its own; its id.
 async fn register(engine: &Engine, graph: &Graph, interface: i32) -> sqlx::Result<i64> {
-    sqlx::query_scalar("select p_worker from flow.register_worker('hand', $1, $2, $3, '{0}', '{0}', $4)")
+    let id = engine.process(std::time::Duration::from_secs(30)).await;
+    sqlx::query("select flow.register_worker($5, $5, 'hand', $1, $2, $3, '{0}', '{0}', $4)")
         .bind(graph.slug())
         .bind(graph.shape())
         .bind(graph.slug().to_lowercase())
         .bind(interface)
-        .fetch_one(engine.pool())
+        .bind(id)
+        .execute(engine.pool())
         .await
+        .map(|_| id)
 }
 
 /// The differences that deploying `sent` over `stored` reports.
@@ -132,7 +136,6 @@ async fn updated_options_apply_to_runs_that_have_started() {
     let worker = engine.worker(&graph).await;
     let claim = worker.claim_one().await;
     engine.deploy(&graph.clone().option("max_attempts", 2).option("base_delay_ms", 7000)).await;
-    assert_eq!(worker.renew(std::slice::from_ref(&claim)).await.1, ["renewed"]);
     worker.accept(claim.fail("boom")).await;
     let waits = "select (extract(epoch from m.vt - e.at) * 1000)::bigint from pgmq.q_live m, flow.attempt_error e";
     assert!((7000..=7700).contains(&engine.value::<i64>(waits).await));
@@ -411,7 +414,7 @@ async fn a_worker_of_the_old_shape_is_gone_after_a_recreation() {
     let new = Graph::new("dev").single("a", &[]).single("b", &[]);
     let engine = Engine::with(&old).await;
     let frozen = engine.worker(&old).await;
-    engine.run_sql("update flow.worker set seen_at = now() - interval '31 s'").await;
+    engine.run_sql("update flow.process set lease_until = now()").await;
     assert_eq!(engine.deploy(&new).await["result"], "recreated");
     engine.start("dev", 1).await;
     let reply = frozen.exchange(10, &[]).await;
@@ -454,7 +457,7 @@ async fn a_program_older_than_the_oldest_interface_is_refused_and_uses_no_attemp
     let reply = worker.exchange(10, &[]).await;
     assert_eq!((reply.state.as_str(), reply.claims.len()), ("upgrade_needed", 0));
     assert!(reply.reason.contains("interface 1") && reply.reason.contains('2'), "{}", reply.reason);
-    assert_eq!(worker.renew(&[]).await.0, "upgrade_needed", "whatever it calls next");
+    assert_eq!(worker.heartbeat(&[]).await.0, "upgrade_needed", "whatever it calls next");
     assert_eq!(engine.tasks(run).await, "a.0=queued/0");
 }
 
@@ -468,7 +471,7 @@ async fn the_workers_of_a_deprecated_flow_drain() {
     assert_eq!(engine.value::<i32>("select flow.deprecate('old')").await, 1);
     let reply = worker.exchange(10, &[]).await;
     assert_eq!((reply.state.as_str(), reply.claims.len()), ("draining", 0));
-    engine.run_sql("select flow.stop_worker(1)").await;
+    sqlx::query("select flow.stop_worker($1)").bind(worker.id).execute(engine.pool()).await.unwrap();
     assert_eq!(engine.value::<i32>("select flow.deprecate('old')").await, 0);
     let unknown = sqlx::query("select flow.deprecate('nobody')").execute(engine.pool()).await;
     assert_eq!(refusal(unknown).0, "WF001");

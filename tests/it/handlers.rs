@@ -168,18 +168,27 @@ async fn a_handler_is_told_that_another_worker_has_taken_its_task() {
     let watched = Watched::new(Mode::Fail, |worker| worker).await;
     let run = watched.start(&["wait"]).await;
     watched.diary.wait_for("wait", &["begun"]).await;
-    let other =
-        "select p_worker from flow.register_worker('hand', 'watched', (select flow.stored_shape(f.flow_id) from flow.flow f), 'watched',
-                                                           '{0}', '{}', 1)";
-    let other = watched.engine.hand(watched.engine.value(other).await);
+    let process = watched.engine.process(std::time::Duration::from_secs(3600)).await;
+    sqlx::query("select flow.register_worker(7, $1, 'hand', 'watched', (select flow.stored_shape(f.flow_id) from flow.flow f), 'watched',
+                                             '{0}', '{}', 1)")
+        .bind(process)
+        .execute(watched.engine.pool())
+        .await
+        .unwrap();
+    let other = watched.engine.hand(7);
     let mut taken = Vec::new();
-    eventually("the other worker takes the task", async || {
-        watched.engine.pass_time().await;
+    eventually("the other worker takes the work", async || {
+        watched.engine.run_sql("update flow.process set lease_until = now() where name <> 'by hand'").await;
+        watched
+            .engine
+            .run_sql("select flow.end_process(p.process_id) from flow.process p where p.ended_at is null")
+            .await;
+        watched.engine.recover().await;
         taken = other.claim(10).await;
         !taken.is_empty()
     })
     .await;
-    // The next renewal is seconds away; this makes it come now.
+    // The next heartbeat is seconds away; this makes it come now.
     watched.engine.run_sql("select pg_notify('flow_worker', '*')").await;
     watched.diary.wait_until_told("wait").await;
     other.accept(taken[0].complete("other")).await;

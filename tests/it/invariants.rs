@@ -84,7 +84,7 @@ const DAMAGES: &[(&str, &[&str])] = &[
     ("update flow.step_state set remaining_deps = 0 where run_id = id(1) and step_index = 3", &["I2"]),
     ("update flow.step_state set remaining_tasks = 3 where run_id = id(1) and step_index = 1", &["I3"]),
     (
-        "update flow.task set status = 'cancelled', ended_at = now(), lease_until = null where run_id = id(1) and ended_at is null;
+        "update flow.task set status = 'cancelled', ended_at = now() where run_id = id(1) and ended_at is null;
       delete from pgmq.q_all where message ->> 'run' = id(1)::text and message ? 'task'",
         &["I3", "I7"],
     ),
@@ -95,9 +95,9 @@ const DAMAGES: &[(&str, &[&str])] = &[
     ),
     ("update flow.run set status = 'cancelled', ended_at = now() where run_id = id(1)", &["I5"]),
     (
-        "update flow.step_state set status = 'cancelled', ended_at = now(), lease_until = null
+        "update flow.step_state set status = 'cancelled', ended_at = now()
       where run_id = id(1) and step_index = 4",
-        &["I1", "I12", "I7"],
+        &["I1", "I7"],
     ),
     (
         "update flow.step_state set status = 'cancelled', ended_at = now() where run_id = id(2) and step_index = 0",
@@ -108,7 +108,10 @@ const DAMAGES: &[(&str, &[&str])] = &[
     ("update flow.run set status = 'cancelled' where run_id = id(3)", &["I7"]),
     ("update flow.run set status = 'failed' where run_id = id(4)", &["I7"]),
     ("update flow.task set status = 'skipped' where run_id = id(4) and status = 'cancelled'", &["I7"]),
-    ("update flow.task set status = 'cancelled' where run_id = id(2) and step_index = 1 and task_index = 1", &["I13", "I7"]),
+    (
+        "update flow.task set status = 'cancelled' where run_id = id(2) and step_index = 1 and task_index = 1",
+        &["I13", "I7"],
+    ),
     ("update flow.step_state set queued_at = now() where run_id = id(0) and step_index = 3", &["I5"]),
     (
         "update flow.step_state set status = 'started', started_at = now(), queued_at = now(), remaining_tasks = 1
@@ -118,8 +121,8 @@ const DAMAGES: &[(&str, &[&str])] = &[
     ("update flow.step_state set attempt = 4 where run_id = id(2) and step_index = 0", &["I9"]),
     ("delete from flow.attempt_error where run_id = id(2) and step_index = 0", &["I9"]),
     ("delete from flow.attempt_error where run_id = id(1) and step_index = 1", &["I9"]),
-    ("insert into flow.attempt_error values (id(2), 0, -1, 2, 'error', 'x', 1, now())", &["I9"]),
-    ("insert into flow.attempt_error values (id(2), 0, 7, 1, 'error', 'x', 1, now())", &["I9"]),
+    ("insert into flow.attempt_error values (id(2), 0, -1, 1, 1, 2, 'error', 'x', now())", &["I9"]),
+    ("insert into flow.attempt_error values (id(2), 0, 7, 1, 1, 1, 'error', 'x', now())", &["I9"]),
     ("delete from pgmq.q_all where message ->> 'run' = id(0)::text", &["I12"]),
     ("insert into pgmq.q_all (vt, message) select vt, message from pgmq.q_all limit 1", &["I12"]),
     ("update pgmq.q_all set message = message || '{\"task\": 7}' where message ->> 'run' = id(0)::text", &["I12"]),

@@ -54,12 +54,14 @@ impl Watched {
         let shop = engine.hand(*shop);
         start(engine, "shop").await;
         let held = shop.claim(2).await;
-        shop.renew(&held).await;
-        // The first lease ends and is taken over; the rest of a reply is lost and handed over again.
-        watch.beside(engine.pass_time()).await;
+        shop.heartbeat(&held).await;
+        // A lease ends and its work is taken over; a reply is lost and answered again.
+        watch.beside(engine.expire_leases()).await;
+        engine.recover().await;
+        watch.beside(engine.go_on()).await;
         let taken = shop.claim(100).await;
         assert!(taken.iter().any(|claim| claim.attempt == 2), "{taken:?}");
-        shop.resume(0, &taken[..2]).await;
+        shop.repeat(0, &[]).await;
         shop.settle(&complete_each(&held, output)).await;
         shop.settle(&complete_each(&taken, output)).await;
         shop.settle(&complete_each(&taken, output)).await;

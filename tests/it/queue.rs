@@ -126,7 +126,7 @@ async fn a_task_keeps_its_queue_when_the_route_changes() {
     engine.cancel(cancelled).await;
     assert_eq!(engine.value::<i64>("select count(*) from pgmq.q_moved").await, 4);
     let claims = worker.claim(10).await;
-    assert_eq!(worker.renew(&claims).await.1, ["renewed"; 4]);
+    assert_eq!(worker.heartbeat(&claims).await.1, ["held"; 4]);
     worker.accept(claims[0].complete(0)).await;
     worker.accept(claims[1].fail("again")).await;
     let again = worker.claim_one().await;
@@ -147,14 +147,12 @@ async fn the_database_refuses_to_move_work() {
     engine.start("each", json!([1])).await;
     for change in [
         "update flow.task set queue_id = queue_id + 1",
-        "update flow.task set message_id = 99",
         "update flow.step_state set queue_id = queue_id + 1 where step_index = 1",
-        "update flow.step_state set message_id = 99 where step_index = 1",
     ] {
         let error = sqlx::raw_sql(change).execute(engine.pool()).await.unwrap_err();
         assert_eq!(error.as_database_error().unwrap().code().unwrap(), "WF020");
     }
-    engine.run_sql("update flow.task set queue_id = queue_id, message_id = message_id").await;
+    engine.run_sql("update flow.task set queue_id = queue_id").await;
     engine.check().await;
 }
 
@@ -174,7 +172,7 @@ async fn equal_message_ids_in_two_queues_are_two_messages() {
         (engine.tasks(run).await.as_str(), engine.tasks(other).await.as_str()),
         ("a.0=completed/1", "a.0=started/1")
     );
-    assert_eq!(engine.words("select m.msg_id::text from pgmq.q_two m").await, "1");
+    assert_eq!(other_worker.heartbeat(&[other_claim]).await.1, ["held"]);
     engine.check().await;
 }
 
@@ -258,7 +256,7 @@ async fn a_batch_with_one_bad_message_changes_nothing_else() {
         let engine = Engine::with(&graph).await;
         let run = engine.start("each", vec![0; 9]).await;
         let worker = engine.worker(&graph).await;
-        // One is terminal with its message still there, one is started with its lease over.
+        // One is terminal with its message still there, one was lost by its worker.
         let claims = worker.claim(1).await;
         engine.pass_time().await;
         engine
@@ -288,7 +286,7 @@ async fn a_paused_queue_gives_nothing_and_takes_everything_else() {
     let claims = worker.claim(2).await;
     engine.run_sql("select flow.pause_queue('Each', 'holiday')").await;
     let run = engine.start("each", json!([3])).await;
-    assert_eq!(worker.renew(&claims).await.1, ["renewed"; 2]);
+    assert_eq!(worker.heartbeat(&claims).await.1, ["held"; 2]);
     let reply = worker.exchange(10, &[claims[0].complete(1), claims[1].complete(2)]).await;
     assert_eq!((reply.state.as_str(), reply.reason.as_str(), reply.claims.len()), ("paused", "holiday", 0));
     assert_eq!(reply.verdicts, ["accepted", "accepted"]);
@@ -348,13 +346,13 @@ async fn a_task_of_a_step_that_the_worker_does_not_serve_disables_its_name() {
     assert_eq!(engine.tasks(run).await, "a.0=queued/0 b.0=queued/0");
     assert_eq!(engine.words("select concat(q.paused_at) from flow.queue q").await, "");
 
-    let right: i64 =
-        sqlx::query_scalar("select p_worker from flow.register_worker('other', 'pair', $1, 'pair', '{0,1}', '{}', 1)")
-            .bind(graph.shape())
-            .fetch_one(engine.pool())
-            .await
-            .unwrap();
-    assert_eq!(engine.hand(right).claim(10).await.len(), 2);
+    sqlx::query("select flow.register_worker(7, $2, 'other', 'pair', $1, 'pair', '{0,1}', '{}', 1)")
+        .bind(graph.shape())
+        .bind(engine.process(std::time::Duration::from_secs(30)).await)
+        .execute(engine.pool())
+        .await
+        .unwrap();
+    assert_eq!(engine.hand(7).claim(10).await.len(), 2);
     engine.check().await;
 }
 

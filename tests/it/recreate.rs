@@ -34,10 +34,10 @@ async fn everything_of(test: &TestDb, slug: &str) -> Value {
                        where q.queue_id in (select s.queue_id from flow.step s where s.flow_id = f.flow_id)),
             'contract', (select jsonb_agg(c order by c.step_index) from flow.contract c where c.flow_id = f.flow_id),
             'runs', (select jsonb_agg(r order by r.run_id) from flow.run r where r.flow_id = f.flow_id),
-            'states', (select jsonb_agg(to_jsonb(s) - 'lease_until' order by s.run_id, s.step_index) from flow.step_state s where s.flow_id = f.flow_id),
-            'tasks', (select jsonb_agg(to_jsonb(t) - 'lease_until' order by t.run_id, t.step_index, t.task_index)
+            'states', (select jsonb_agg(s order by s.run_id, s.step_index) from flow.step_state s where s.flow_id = f.flow_id),
+            'tasks', (select jsonb_agg(t order by t.run_id, t.step_index, t.task_index)
                       from flow.task t where t.flow_id = f.flow_id),
-            'workers', (select jsonb_agg(to_jsonb(w) - 'seen_at' - 'draining_at' order by w.worker_id) from flow.worker w
+            'workers', (select jsonb_agg(to_jsonb(w) - 'draining_at' order by w.worker_id) from flow.worker w
                         where w.flow_id = f.flow_id))
         from flow.flow f where f.slug = $1";
     sqlx::query_scalar(query).bind(slug).fetch_one(test.pool()).await.unwrap()

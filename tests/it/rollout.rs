@@ -50,8 +50,7 @@ impl Rehearsal {
     }
 
     pub(crate) async fn alive(&self, names: &[&str]) -> i64 {
-        let alive = "select count(*) from flow.worker where name = any ($1) and stopped_at is null
-                     and seen_at > now() - interval '30 s'";
+        let alive = "select count(*) from flow.workers w where w.name = any ($1) and w.alive";
         sqlx::query_scalar(alive).bind(names).fetch_one(self.test.pool()).await.unwrap()
     }
 

@@ -32,7 +32,7 @@ async fn completing_a_task_stores_its_output_and_starts_the_dependents() {
     );
     assert_eq!(engine.tasks(run).await, "a.0=completed/1 b.0=queued/0 c.0=queued/0");
     assert_eq!(engine.tasks(other).await, "a.0=started/1");
-    assert_eq!(engine.messages().await, 3);
+    assert_eq!(engine.messages().await, 2);
 }
 
 // S2 W1
@@ -68,13 +68,10 @@ async fn settling_a_queued_task_is_lost() {
     let run = engine.start("pair", 1).await;
     let worker = engine.worker(&graph).await;
     let claims = worker.claim(2).await;
-    engine.worker(&graph).await.release(&claims).await;
+    worker.release(&claims).await;
     let claimer = engine.worker(&graph).await;
     let before: String = engine.words("select m.vt::text from pgmq.q_pair m order by m.msg_id").await;
-    engine
-        .run_sql("update flow.step_state set attempt = 0, worker_id = null, claimed_at = null, lease_until = null")
-        .await;
-    for settle in [claims[0].complete(1), claims[0].fail("x"), claims[0].with_attempt(0).complete(1)] {
+    for settle in [claims[0].complete(1), claims[0].fail("x"), claims[0].with_batch(0).complete(1)] {
         assert_eq!(claimer.settle(&[settle]).await, ["lost"]);
     }
     assert_eq!(engine.tasks(run).await, "a.0=queued/0 b.0=queued/0");
@@ -120,13 +117,11 @@ async fn an_attempt_that_was_taken_over_has_no_receipt() {
     engine.start("pair", 1).await;
     let (old, new) = (engine.worker(&graph).await, engine.worker(&graph).await);
     let claims = old.claim(1).await;
-    engine
-        .run_sql("update flow.step_state set lease_until = now() where lease_until is not null; update pgmq.q_pair set vt = now()")
-        .await;
+    engine.pass_time().await;
     let taken = new.claim(2).await.into_iter().find(|claim| claim.step == claims[0].step).unwrap();
     assert_eq!(taken.attempt, 2);
     assert_eq!(old.settle(&[claims[0].complete(1), claims[0].fail("x")]).await, ["lost", "lost"]);
-    assert_eq!(old.renew(&claims).await.1, ["lost:taken"]);
+    assert_eq!(old.heartbeat(&claims).await.1, ["taken"]);
     new.accept(taken.complete(2)).await;
     assert_eq!(old.settle(&[claims[0].complete(1)]).await, ["lost"]);
 }
@@ -199,7 +194,7 @@ async fn a_batch_with_stale_settlements_accepts_the_others_in_order() {
     let settle: Vec<_> = claims
         .iter()
         .enumerate()
-        .map(|(at, claim)| if stale.contains(&at) { claim.with_attempt(7) } else { claim.clone() }.complete(1))
+        .map(|(at, claim)| if stale.contains(&at) { claim.with_batch(7) } else { claim.clone() }.complete(1))
         .rev()
         .collect();
     let expected: Vec<_> = (0..10).rev().map(|at| if stale.contains(&at) { "lost" } else { "accepted" }).collect();
@@ -352,7 +347,7 @@ async fn each_attempt_that_failed_has_one_row_of_history() {
         worker.accept(claim.ended(outcome, Some(outcome))).await;
     }
     worker.claim_one().await;
-    engine.run_sql("update flow.step_state set lease_until = now() where lease_until is not null; update pgmq.q_hist set vt = now()").await;
+    engine.pass_time().await;
     let last = worker.claim_one().await;
     worker.accept(last.complete(1)).await;
     let rows = "select concat_ws('/', e.attempt, e.cause, e.worker_id, e.at is not null) from flow.attempt_error e order by e.attempt";

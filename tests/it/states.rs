@@ -85,9 +85,11 @@ async fn the_database_wants_an_end_time_exactly_in_terminal_statuses() {
         assert_eq!(is_accepted(set("null")).await, !status.is_terminal(), "step {status} without one");
     }
     for status in TaskStatus::ALL {
-        let lease = if *status == TaskStatus::Started { "now()" } else { "null" };
+        let held = if *status == TaskStatus::Started { "(1, 1, now())" } else { "(null, null, null)" };
         let set = |ended: &str| {
-            format!("update flow.task set status = '{status}', lease_until = {lease}, ended_at = {ended}")
+            format!(
+                "update flow.task set status = '{status}', (worker_id, batch, claimed_at) = {held}, ended_at = {ended}"
+            )
         };
         assert_eq!(is_accepted(set("now()")).await, status.is_terminal(), "task {status} with an end");
         assert_eq!(is_accepted(set("null")).await, !status.is_terminal(), "task {status} without one");

@@ -178,7 +178,7 @@ async fn a_worker_has_one_row_and_beats_while_its_slots_are_full() {
     let row = "select array_agg(concat_ws(' ', q.name, w.stopped_at is null)) from flow.worker w join flow.queue q using (queue_id)";
     assert_eq!(text(&test, row).await, "doer t");
     Client::new(&db).start::<Doer>(&vec![Deed::Sleep(3_000)]).await.unwrap().wait().await.unwrap();
-    let beats = "select (w.seen_at > w.started_at + interval '2 s')::integer::bigint from flow.worker w";
+    let beats = "select (w.seen_at > w.started_at + interval '2 s')::integer::bigint from flow.workers w";
     assert_eq!(number(&test, beats).await, 1);
     worker.shutdown().await.unwrap();
     assert_eq!(text(&test, row).await, "doer f");

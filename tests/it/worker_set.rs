@@ -150,9 +150,7 @@ async fn only_queues_with_due_work_and_no_worker_are_unserved() {
     assert_eq!(engine.words(unserved).await, "pools__c");
     engine.run_sql("select flow.pause_queue('pools__c', 'on purpose')").await;
     assert_eq!(engine.words(unserved).await, "");
-    engine
-        .run_sql("select flow.resume_queue('pools__c'); update flow.worker set seen_at = now() - interval '1 h'")
-        .await;
+    engine.run_sql("select flow.resume_queue('pools__c'); update flow.process set lease_until = now()").await;
     assert_eq!(engine.words(unserved).await, "pools__a pools__c", "a worker that was not seen is none");
     assert_eq!(engine.words("select array_to_string(flow.unserved_queues('another'), ' ')").await, "");
 }

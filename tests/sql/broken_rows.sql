@@ -21,10 +21,11 @@ begin
     return query
     with message as (select * from unnest(v_queues, v_ids, v_bodies) m(queue_id, message_id, body)),
     work as (
-        select k.run_id, k.step_index, k.task_index, k.queue_id, k.message_id, k.attempt, k.status from flow.task k
+        select k.run_id, k.step_index, k.task_index, k.queue_id, k.message_id, k.attempt, k.status, k.worker_id, k.batch, k.is_exhausted
+        from flow.task k
         union all
         select ss.run_id, ss.step_index, -1, ss.queue_id, ss.message_id, ss.attempt,
-               flow.work_status(ss.status, ss.skip_reason, ss.queued_at, ss.worker_id)
+               flow.work_status(ss.status, ss.skip_reason, ss.queued_at, ss.worker_id), ss.worker_id, ss.batch, ss.is_exhausted
         from flow.step_state ss where ss.queued_at is not null
     ),
     s as (
@@ -101,7 +102,16 @@ begin
         when 'queued' then t.errors <> t.attempt
         when 'failed' then t.errors <> t.attempt
         when 'completed' then t.errors <> t.attempt - 1
+        when 'started' then t.errors <> t.attempt - (not t.is_exhausted)::integer
         else t.errors not in (t.attempt - 1, t.attempt) end
+    union all
+    select 'I11', t.run_id, format('%s is held and listed %s times in the hand of its worker', t.name, h.times)
+    from t cross join lateral (
+        select count(*) as times from flow.hand h
+        cross join lateral unnest(h.runs, h.steps, h.tasks, h.batches) u(run_id, step_index, task_index, batch)
+        where h.worker_id = t.worker_id and u.run_id = t.run_id and u.step_index = t.step_index and u.task_index = t.task_index
+          and u.batch = t.batch) h
+    where t.status = 'started' and h.times <> 1
     union all
     select 'I9', e.run_id, format('an error of task %s.%s, which is not there', e.step_index, e.task_index)
     from flow.attempt_error e where not exists (
@@ -112,15 +122,15 @@ begin
     from s where s.kind = 'single' and (s.status = 'started' and s.queued_at is null
                                         or s.status = 'created' and s.queued_at is not null)
     union all
-    select 'I12', t.run_id, format('%s is live and has %s messages', t.name, count(m.message_id))
+    select 'I12', t.run_id, format('%s is %s and has %s messages', t.name, t.status, count(m.message_id))
     from t left join message m on m.queue_id = t.queue_id and m.message_id = t.message_id
          and m.body = jsonb_build_object('run', t.run_id, 'step', t.step_index)
              || case when t.task_index < 0 then '{}' else jsonb_build_object('task', t.task_index) end
-    where t.is_live group by t.run_id, t.name having count(m.message_id) <> 1
+    where t.is_live group by t.run_id, t.name, t.status having count(m.message_id) <> (t.status = 'queued')::integer
     union all
-    select 'I12', null::uuid, format('message %s of queue %s belongs to no live task', m.message_id, m.queue_id)
+    select 'I12', null::uuid, format('message %s of queue %s belongs to no waiting work', m.message_id, m.queue_id)
     from message m where not exists (
-        select from t where t.is_live and t.queue_id = m.queue_id and t.message_id = m.message_id)
+        select from t where t.status = 'queued' and t.queue_id = m.queue_id and t.message_id = m.message_id)
     union all
     select 'I13', s.run_id, format('the output of map %s is not that of its tasks', s.step_index)
     from s where s.kind = 'map' and s.status = 'completed' and (

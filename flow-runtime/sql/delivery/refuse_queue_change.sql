@@ -1,15 +1,15 @@
--- Refuse to move existing work to another queue or message: both are its snapshot for life.
--- The triggers name only those two columns, so the hot updates never fire them; and they come after the update, since a trigger before
--- it would make every update of the table lock its row first.
+-- Refuse to move existing work to another queue: it is its snapshot for life.
+-- The triggers name only that column, so the hot updates never fire them; and they come after the update, since a trigger before it
+-- would make every update of the table lock its row first.
 create or replace function flow.refuse_queue_change() returns trigger language plpgsql as $$
 begin
-    raise exception 'work keeps its queue and message for life; cancel the run and start it again' using errcode = 'WF020';
+    raise exception 'work keeps its queue for life; cancel the run and start it again' using errcode = 'WF020';
 end $$;
 
-create or replace trigger step_keeps_its_queue after update of queue_id, message_id on flow.step_state for each row
-    when (old.queue_id is not null and (new.queue_id, new.message_id) is distinct from (old.queue_id, old.message_id))
+create or replace trigger step_keeps_its_queue after update of queue_id on flow.step_state for each row
+    when (old.queue_id is not null and new.queue_id is distinct from old.queue_id)
     execute function flow.refuse_queue_change();
 
-create or replace trigger task_keeps_its_queue after update of queue_id, message_id on flow.task for each row
-    when ((new.queue_id, new.message_id) is distinct from (old.queue_id, old.message_id))
+create or replace trigger task_keeps_its_queue after update of queue_id on flow.task for each row
+    when (new.queue_id is distinct from old.queue_id)
     execute function flow.refuse_queue_change();

@@ -1,16 +1,16 @@
--- Complete the single steps whose result says `complete`, fits the step and is of the worker that holds the work: status, attempt and
--- worker are the fence. Returns the places of those that were completed, their messages, and the steps.
+-- Complete the single steps whose result says `complete`, fits the step and is of the worker that holds the work: status, worker and
+-- batch are the fence. Returns the places of those that were completed, and the steps.
 -- The caller holds the locks of the runs.
 create or replace function flow.complete_steps(
     p_self flow.worker_state, p_results flow.result[], p_now timestamptz,
-    out p_completed bigint[], out p_messages bigint[], out p_ended flow.step_ref[]
+    out p_completed bigint[], out p_ended flow.step_ref[]
 ) language plpgsql as $$
 begin
     with ended as (
         update flow.step_state ss
-        set status = 'completed', remaining_tasks = 0, ended_at = p_now, lease_until = null, output = u.output
+        set status = 'completed', remaining_tasks = 0, ended_at = p_now, output = u.output
         from (
-            select u.ord, u.attempt, u.output, l.row_id
+            select u.ord, u.batch, u.output, l.row_id
             from unnest(p_results) u
             cross join lateral (
                 select l.ctid as row_id, l.flow_id from flow.step_state l
@@ -23,11 +23,11 @@ begin
               and (not s.feeds_map or jsonb_typeof(u.output) = 'array')
             offset 0
         ) u
-        where ss.ctid = u.row_id and ss.status = 'started' and ss.attempt = u.attempt and ss.worker_id = p_self.worker_id
+        where ss.ctid = u.row_id and ss.status = 'started' and ss.worker_id = p_self.worker_id and ss.batch = u.batch
           and ss.queue_id = p_self.queue_id and not ss.is_exhausted
-        returning u.ord, ss.message_id, ss.run_id, ss.step_index, ss.flow_id
+        returning u.ord, ss.run_id, ss.step_index, ss.flow_id
     )
-    select coalesce(array_agg(e.ord), '{}'), coalesce(array_agg(e.message_id), '{}'),
+    select coalesce(array_agg(e.ord), '{}'),
            coalesce(array_agg(row(e.run_id, e.step_index, e.flow_id)::flow.step_ref), '{}')
-    into p_completed, p_messages, p_ended from ended e;
+    into p_completed, p_ended from ended e;
 end $$;

@@ -1,11 +1,11 @@
--- Complete the tasks of maps whose result says `complete` and is of the worker that holds the work: status, attempt and worker are the
+-- Complete the tasks of maps whose result says `complete` and is of the worker that holds the work: status, worker and batch are the
 -- fence. Counts them down in their maps, and gathers the outputs of a map whose last task this was.
--- Returns the places of those that were completed, their messages, the maps that ended, and those whose outputs are too large
+-- Returns the places of those that were completed, the maps that ended, and those whose outputs are too large
 -- together, with a text: they are left started and without an output, and the caller fails their runs.
 -- The caller holds the locks of the runs.
 create or replace function flow.complete_tasks(
     p_self flow.worker_state, p_results flow.result[], p_now timestamptz,
-    out p_completed bigint[], out p_messages bigint[], out p_ended flow.step_ref[], out p_large flow.cause[]
+    out p_completed bigint[], out p_ended flow.step_ref[], out p_large flow.cause[]
 ) language plpgsql as $$
 declare
     v_runs uuid[];
@@ -17,9 +17,9 @@ begin
     p_large := '{}';
     with ended as (
         update flow.task t
-        set status = 'completed', ended_at = p_now, lease_until = null, output = u.output
+        set status = 'completed', ended_at = p_now, output = u.output
         from (
-            select u.ord, u.attempt, u.output, l.row_id
+            select u.ord, u.batch, u.output, l.row_id
             from unnest(p_results) u
             cross join lateral (
                 select l.ctid as row_id from flow.task l
@@ -28,16 +28,15 @@ begin
             where u.task_index >= 0 and u.outcome = 'complete' and not u.is_repeat
             offset 0
         ) u
-        where t.ctid = u.row_id and t.status = 'started' and t.attempt = u.attempt and t.worker_id = p_self.worker_id
+        where t.ctid = u.row_id and t.status = 'started' and t.worker_id = p_self.worker_id and t.batch = u.batch
           and t.queue_id = p_self.queue_id and not t.is_exhausted
-        returning u.ord, t.message_id, t.run_id, t.step_index
+        returning u.ord, t.run_id, t.step_index
     ), map as (
         select e.run_id, e.step_index, count(*)::integer as tasks from ended e group by e.run_id, e.step_index
     )
     select coalesce((select array_agg(e.ord) from ended e), '{}'),
-           coalesce((select array_agg(e.message_id) from ended e), '{}'),
            array_agg(m.run_id), array_agg(m.step_index), array_agg(m.tasks)
-    into p_completed, p_messages, v_runs, v_steps, v_tasks from map m;
+    into p_completed, v_runs, v_steps, v_tasks from map m;
     if v_runs is null then
         return;
     end if;

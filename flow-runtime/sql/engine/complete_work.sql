@@ -1,4 +1,4 @@
--- Complete the work whose result says `complete` and holds by its fence, and remove its messages.
+-- Complete the work whose result says `complete` and holds by its fence.
 -- Returns the places of those results, the steps that ended with them, and why runs fail because the outputs of a map are too large
 -- together. The caller holds the locks of the runs.
 create or replace function flow.complete_work(
@@ -8,7 +8,6 @@ create or replace function flow.complete_work(
 declare
     v_steps record;
     v_tasks record;
-    v_messages bigint[] := '{}';
 begin
     p_completed := '{}';
     p_ended := '{}';
@@ -17,16 +16,11 @@ begin
         select * into v_steps from flow.complete_steps(p_self, p_results, p_now);
         p_completed := v_steps.p_completed;
         p_ended := v_steps.p_ended;
-        v_messages := v_steps.p_messages;
     end if;
     if exists (select from unnest(p_results) r where r.task_index >= 0 and r.outcome = 'complete') then
         select * into v_tasks from flow.complete_tasks(p_self, p_results, p_now);
         p_completed := p_completed || v_tasks.p_completed;
         p_ended := p_ended || v_tasks.p_ended;
         p_large := v_tasks.p_large;
-        v_messages := v_messages || v_tasks.p_messages;
-    end if;
-    if cardinality(v_messages) > 0 then
-        perform flow.queue_remove(p_self.queue, v_messages);
     end if;
 end $$;

@@ -7,7 +7,7 @@ returns void language plpgsql as $$
 begin
     insert into flow.step_state (
         run_id, step_index, flow_id, remaining_deps, remaining_tasks, task_count, status, skip_reason, started_at, ended_at,
-        queued_at, queue_id, message_id, attempt, worker_id, claimed_at, error, output)
+        queued_at, queue_id, message_id, attempt, worker_id, batch, claimed_at, error, output)
     select p_new, o.step_index, o.flow_id,
            (select count(*) from unnest(s.dependencies) d(step_index)
             cross join lateral (
@@ -28,6 +28,7 @@ begin
            case when o.ended_well then o.message_id end,
            case when o.ended_well then o.attempt else 0 end,
            case when o.ended_well then o.worker_id end,
+           case when o.ended_well then o.batch end,
            case when o.ended_well and o.claimed_at is not null then p_now end,
            case when o.ended_well then o.error end,
            o.output
@@ -39,9 +40,9 @@ begin
     ) s;
 
     insert into flow.task (
-        run_id, step_index, task_index, flow_id, queue_id, attempt, message_id, queued_at, status, worker_id, claimed_at,
+        run_id, step_index, task_index, flow_id, queue_id, attempt, message_id, queued_at, status, worker_id, batch, claimed_at,
         ended_at, item, output)
-    select p_new, t.step_index, t.task_index, t.flow_id, t.queue_id, t.attempt, t.message_id, p_now, t.status, t.worker_id,
+    select p_new, t.step_index, t.task_index, t.flow_id, t.queue_id, t.attempt, t.message_id, p_now, t.status, t.worker_id, t.batch,
            case when t.claimed_at is not null then p_now end, p_now, t.item, t.output
     from flow.step_state ss
     cross join lateral (
@@ -51,8 +52,8 @@ begin
     ) t
     where ss.run_id = p_new;
 
-    insert into flow.attempt_error (run_id, step_index, task_index, attempt, cause, error, worker_id, at)
-    select p_new, e.step_index, e.task_index, e.attempt, e.cause, e.error, e.worker_id, e.at
+    insert into flow.attempt_error (run_id, step_index, task_index, worker_id, batch, attempt, cause, error, at)
+    select p_new, e.step_index, e.task_index, e.worker_id, e.batch, e.attempt, e.cause, e.error, e.at
     from (
         select ss.step_index, -1 as task_index from flow.step_state ss
         where ss.run_id = p_new and ss.status in ('completed', 'skipped') and ss.queued_at is not null

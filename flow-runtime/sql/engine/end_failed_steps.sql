@@ -22,7 +22,7 @@ begin
     if cardinality(v_causes) > 0 then
         -- Each step that failed says so, the run names the lowest one.
         update flow.step_state ss
-        set status = 'failed', error = f.error, ended_at = p_now, lease_until = null
+        set status = 'failed', error = f.error, ended_at = p_now
         from unnest(v_failures) f
         cross join lateral (
             select t.ctid as row_id from flow.step_state t
@@ -38,7 +38,7 @@ begin
     end if;
 
     update flow.step_state ss
-    set status = 'skipped', skip_reason = 'handler_failed', error = f.error, ended_at = p_now, lease_until = null
+    set status = 'skipped', skip_reason = 'handler_failed', error = f.error, ended_at = p_now
     from unnest(v_failures) f
     cross join lateral (
         select t.ctid as row_id from flow.step_state t

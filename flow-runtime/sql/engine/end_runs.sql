@@ -25,7 +25,7 @@ begin
     ) l;
     update flow.step_state ss
     set status = case when r.error is null then 'cancelled' else 'failed' end::flow.step_status, error = r.error,
-        ended_at = p_now, lease_until = null
+        ended_at = p_now
     from unnest(v_rows, v_errors) r(row_id, error)
     where ss.ctid = r.row_id;
     perform flow.remove_messages(v_queues, v_messages);

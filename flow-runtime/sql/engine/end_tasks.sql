@@ -24,7 +24,7 @@ begin
     ) l;
     if v_rows is not null then
         update flow.task t
-        set status = p_status, ended_at = p_now, lease_until = null
+        set status = p_status, ended_at = p_now
         from unnest(v_rows) r(row_id) where t.ctid = r.row_id;
         perform flow.remove_messages(v_queues, v_messages);
     end if;

@@ -1,5 +1,5 @@
 -- Fail the run of a message whose work cannot be handed to any worker, because its values cannot be put into one reply. The text
--- names them with their sizes as stored. When somebody else holds the run, the message is left hidden for a second instead.
+-- names them with their sizes as stored. When somebody else holds the run, nothing changes.
 -- The caller holds the message's lock.
 create or replace function flow.fail_unclaimable(
     p_self flow.worker_state, p_message flow.message, p_cause text, p_now timestamptz
@@ -15,7 +15,6 @@ begin
     ) r
     join flow.step s on s.flow_id = r.flow_id and s.step_index = p_message.step_index;
     if not found then
-        perform flow.queue_hide(p_self.queue, array[p_message.message_id], array[p_now + interval '1 s']);
         return;
     end if;
     select string_agg(format('%s %s bytes', v.name, v.bytes), ', ' order by v.place) into v_sizes

@@ -1,5 +1,5 @@
 -- Judge one by one the results that were not completed at once: failures, and whatever is late, foreign or told twice. p_work holds the
--- locked rows of their work, in the order of the results; status, attempt and worker are the fence.
+-- locked rows of their work, in the order of the results; status, worker and batch are the fence.
 -- Returns a verdict each (accepted | already_settled | lost), in the order of the results; and of those accepted the results that
 -- complete their work, and the failures with what follows from them.
 -- The caller holds the locks of the runs.
@@ -12,22 +12,22 @@ begin
         select u.*, s.max_attempts, s.base_delay_ms, s.max_delay_ms, s.when_exhausted,
                s.feeds_map and u.task_index < 0 and u.outcome = 'complete' and jsonb_typeof(u.output) <> 'array' as is_no_list,
                case
-                   when u.status = 'started' and u.held_attempt = u.attempt and u.worker_id = p_self.worker_id
+                   when u.status = 'started' and u.worker_id = p_self.worker_id and u.held_batch = u.batch
                         and u.queue_id = p_self.queue_id and (u.outcome = 'lease_expired' or not u.is_exhausted)
                        then case when u.is_repeat then 'already_settled' else 'accepted' end
-                   when (u.status in ('completed', 'failed') and u.held_attempt = u.attempt and u.worker_id = p_self.worker_id)
+                   when (u.status in ('completed', 'failed') and u.worker_id = p_self.worker_id and u.held_batch = u.batch)
                         or exists (
                             select from flow.attempt_error e
                             where e.run_id = u.run_id and e.step_index = u.step_index and e.task_index = u.task_index
-                              and e.attempt = u.attempt and e.worker_id = p_self.worker_id and e.cause <> 'lease_expired'
+                              and e.worker_id = p_self.worker_id and e.batch = u.batch and e.cause <> 'lease_expired'
                             offset 0)
                        then 'already_settled'
                    else 'lost'
                end as verdict
         from unnest(p_results, p_work) u(
-            ord, run_id, step_index, task_index, attempt, outcome, output, error, delay_ms, is_repeat,
-            held_run, held_step, held_task, flow_id, row_id, status, queue_id, message_id, held_attempt, worker_id, claimed_at,
-            lease_until, is_exhausted)
+            ord, run_id, step_index, task_index, batch, outcome, output, error, delay_ms, is_repeat,
+            held_run, held_step, held_task, flow_id, row_id, status, queue_id, message_id, attempt, worker_id, held_batch, claimed_at,
+            timeout_ms, is_exhausted)
         left join lateral (
             select s.max_attempts, s.base_delay_ms, s.max_delay_ms, s.when_exhausted, s.feeds_map from flow.step s
             where s.flow_id = u.flow_id and s.step_index = u.step_index offset 0
@@ -41,11 +41,11 @@ begin
         where l.verdict = 'accepted' and (l.outcome <> 'complete' or l.is_no_list)
     )
     select (select array_agg(l.verdict order by l.ord) from looked l),
-           (select array_agg(row(l.ord, l.run_id, l.step_index, l.task_index, l.attempt, l.outcome, l.output, l.error, l.delay_ms,
+           (select array_agg(row(l.ord, l.run_id, l.step_index, l.task_index, l.batch, l.outcome, l.output, l.error, l.delay_ms,
                                  l.is_repeat)::flow.result order by l.ord)
             from looked l where l.verdict = 'accepted' and l.outcome = 'complete' and not l.is_no_list),
            (select array_agg(row(
-                f.ord, f.run_id, f.step_index, f.task_index, f.flow_id, f.row_id, f.message_id, f.attempt,
+                f.ord, f.run_id, f.step_index, f.task_index, f.flow_id, f.row_id, f.queue_id, f.worker_id, f.batch, f.attempt,
                 case when f.is_no_list or (f.outcome = 'undecodable' and not f.is_retried) then 'permanent'
                      when f.outcome = 'undecodable' then 'error'
                      else f.outcome end,
@@ -59,9 +59,9 @@ begin
                      else coalesce((
                          select e.error from flow.attempt_error e
                          where f.outcome = 'lease_expired' and e.run_id = f.run_id and e.step_index = f.step_index
-                           and e.task_index = f.task_index and e.attempt = f.attempt and e.cause <> 'lease_expired'),
+                           and e.task_index = f.task_index and e.attempt = f.attempt and e.cause <> 'lease_expired' limit 1),
                          left(f.error, 10000)) end,
-                f.is_retried,
+                f.is_exhausted, f.is_retried,
                 -- At most a year, whatever a handler asks for.
                 least(coalesce(f.delay_ms, floor(flow.retry_delay(f.base_delay_ms, f.max_delay_ms, f.attempt)
                                                  * (1 + random() * 0.1))::bigint), 31536000000),

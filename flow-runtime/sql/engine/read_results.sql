@@ -1,7 +1,7 @@
 -- Read what a worker says of its attempts: one entry an attempt, in the order of the arrays. An output that cannot be stored, is over
 -- the limit, or holds a number that no reader could take becomes a permanent failure; the others of the batch are not affected.
 create or replace function flow.read_results(
-    p_runs uuid[], p_steps integer[], p_tasks integer[], p_attempts integer[],
+    p_runs uuid[], p_steps integer[], p_tasks integer[], p_batches bigint[],
     p_outcomes text[], p_outputs text[], p_errors text[], p_delays_ms bigint[]
 ) returns flow.result[] language plpgsql as $$
 declare
@@ -26,13 +26,13 @@ begin
     end if;
     return (
         select array_agg(row(
-            u.ord, u.run_id, u.step_index, u.task_index, u.attempt,
+            u.ord, u.run_id, u.step_index, u.task_index, u.batch,
             case when u.outcome = 'complete' and u.refusal is not null then 'permanent' else u.outcome end, u.output,
             case when u.outcome = 'complete' then u.refusal else coalesce(u.error, u.outcome) end, u.delay_ms,
             u.place > 1)::flow.result order by u.ord)
         from (
-            select s.*, row_number() over (partition by s.run_id, s.step_index, s.task_index, s.attempt order by s.ord) as place
-            from unnest(p_runs, p_steps, p_tasks, p_attempts, p_outcomes, v_values, p_errors, p_delays_ms, v_refusals)
-                 with ordinality s(run_id, step_index, task_index, attempt, outcome, output, error, delay_ms, refusal, ord)
+            select s.*, row_number() over (partition by s.run_id, s.step_index, s.task_index, s.batch order by s.ord) as place
+            from unnest(p_runs, p_steps, p_tasks, p_batches, p_outcomes, v_values, p_errors, p_delays_ms, v_refusals)
+                 with ordinality s(run_id, step_index, task_index, batch, outcome, output, error, delay_ms, refusal, ord)
         ) u);
 end $$;

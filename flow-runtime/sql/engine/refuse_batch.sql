@@ -1,14 +1,14 @@
 -- Refuse a batch with corrupt or misrouted messages: pause the queue, or disable the worker's name and drain it; both
 -- last until someone says otherwise. Returns the state for the worker and the reason, which names no message body.
 create or replace function flow.refuse_batch(
-    p_self flow.worker_state, p_batch flow.sighting[], out p_state text, out p_reason text
+    p_self flow.worker_state, p_seen flow.sighting[], out p_state text, out p_reason text
 ) language plpgsql as $$
 declare
     v_name text;
 begin
     select format('queue "%s" holds messages that do not fit their work: %s', p_self.queue,
                   string_agg(b.message_id::text, ', ' order by b.message_id))
-    into p_reason from unnest(p_batch) b where b.kind = 'corrupt' having count(*) > 0;
+    into p_reason from unnest(p_seen) b where b.kind = 'corrupt' having count(*) > 0;
     if p_reason is not null then
         p_state := 'corrupt';
         update flow.queue q
@@ -22,7 +22,7 @@ begin
     select format('queue "%s" holds work that worker "%s" does not serve, of step %s', p_self.queue, v_name,
                   string_agg(distinct format('"%s" of flow "%s"', s.slug, f.slug), ', '))
     into p_reason
-    from unnest(p_batch) b
+    from unnest(p_seen) b
     join flow.run r on r.run_id = b.run_id
     join flow.flow f on f.flow_id = r.flow_id
     join flow.step s on s.flow_id = r.flow_id and s.step_index = b.step_index

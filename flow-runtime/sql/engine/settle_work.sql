@@ -1,13 +1,15 @@
 -- Record how attempts of a worker ended: completions first, then failures, each with everything that follows from it: steps,
 -- dependents, skips, retries, runs. Outcomes are complete | error | permanent | undecodable | timeout | panic | lease_expired.
--- Returns one verdict a result, in their order: accepted | already_settled | lost; what this has brought about; and the failures that
--- were accepted. Locks runs by id, then step states, tasks and messages of those runs.
+-- Returns one verdict a result, in their order: accepted | already_settled | lost, or busy, to be sent again, when somebody else has
+-- locked the run; what this has brought about; and the failures that were accepted. Results of a single run wait for its lock; where
+-- there are several, no run keeps the others waiting. Locks runs by id, then step states, tasks and messages of those runs.
 create or replace function flow.settle_work(
     p_self flow.worker_state, p_results flow.result[],
     out p_verdicts text[], out p_progress flow.progress, out p_failed flow.failure[]
 ) language plpgsql as $$
 declare
     v_now timestamptz;
+    v_results flow.result[]; -- those whose runs are locked here
     v_completed record;
     v_rest flow.result[];
     v_verdicts text[]; -- of the rest
@@ -21,28 +23,37 @@ declare
     v_failed record;
 begin
     p_progress := row('{}', '{}', '{}', '{}');
-    perform from (select distinct u.run_id from unnest(p_results) u order by u.run_id) u
-    cross join lateral (select from flow.run r where r.run_id = u.run_id for no key update) r;
+    v_results := flow.lock_runs(p_results, (select count(distinct u.run_id) = 1 from unnest(p_results) u));
     v_now := clock_timestamp();
 
-    select * into v_completed from flow.complete_work(p_self, p_results, v_now);
+    select * into v_completed from flow.complete_work(p_self, v_results, v_now);
     v_ended := v_completed.p_ended;
     v_large := v_completed.p_large;
     p_verdicts := array_fill('accepted'::text, array[cardinality(p_results)]);
-    if cardinality(v_completed.p_completed) < cardinality(p_results) then
-        v_rest := array(select r from unnest(p_results) r where r.ord <> all (v_completed.p_completed) order by r.ord);
+    if cardinality(v_results) < cardinality(p_results) then
+        for v_verdict in
+            select u.ord from unnest(p_results) u
+            where u.ord not in (select r.ord from unnest(v_results) r)
+        loop
+            p_verdicts[v_verdict.ord] := case when exists (
+                select from unnest(p_results) u join flow.run r on r.run_id = u.run_id where u.ord = v_verdict.ord)
+                then 'busy' else 'lost' end;
+        end loop;
+    end if;
+    if cardinality(v_completed.p_completed) < cardinality(v_results) then
+        v_rest := array(select r from unnest(v_results) r where r.ord <> all (v_completed.p_completed) order by r.ord);
         select j.p_verdicts, j.p_completions, j.p_failures into v_verdicts, v_completions, v_failures
         from flow.judge_results(p_self, v_rest, flow.lock_work(v_rest)) j;
         for v_verdict in
             select r.ord, v.verdict
             from unnest(v_rest) with ordinality r(
-                ord, run_id, step_index, task_index, attempt, outcome, output, error, delay_ms, is_repeat, place)
+                ord, run_id, step_index, task_index, batch, outcome, output, error, delay_ms, is_repeat, place)
             join unnest(v_verdicts) with ordinality v(verdict, place) on v.place = r.place
         loop
             p_verdicts[v_verdict.ord] := v_verdict.verdict;
         end loop;
         if v_completions is not null then
-            -- A renewal had these rows at that moment; now they are locked.
+            -- Their rows were changed at that moment; now they are locked.
             select * into v_late from flow.complete_work(p_self, v_completions, v_now);
             v_ended := v_ended || v_late.p_ended;
             v_large := v_large || v_late.p_large;
@@ -59,7 +70,7 @@ begin
             p_progress, flow.advance_steps(v_ready.p_started, v_ready.p_ready, false, v_now));
     end if;
     if v_failures is not null then
-        select * into v_failed from flow.fail_work(p_self, v_failures, v_now);
+        select * into v_failed from flow.fail_work(v_failures, v_now);
         p_failed := v_failed.p_failed;
         p_progress := flow.join_progress(p_progress, v_failed.p_progress);
         for v_verdict in
@@ -72,7 +83,5 @@ begin
         p_progress.workers := p_progress.workers || flow.end_runs(v_large, 'failed', v_now);
         p_progress.ended_runs := p_progress.ended_runs || array(select l.run_id from unnest(v_large) l);
     end if;
-    if cardinality(p_progress.ended_steps) > 0 then
-        p_progress.ended_runs := p_progress.ended_runs || flow.finish_runs(p_progress.ended_steps, v_now);
-    end if;
+    p_progress := flow.count_down_runs(p_progress, v_now);
 end $$;

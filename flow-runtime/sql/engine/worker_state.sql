@@ -1,20 +1,25 @@
--- Look a worker up with its queue and say whether it may claim: ok | paused | draining | worker_gone | upgrade_needed,
--- with the reason.
+-- Look a worker up with its process and queue and say whether it may claim: ok | late (its process has not renewed its lease) | paused |
+-- draining | process_ended | worker_gone | upgrade_needed, with the reason.
 create or replace function flow.worker_state(p_worker bigint) returns flow.worker_state language plpgsql stable as $$
 declare
     v flow.worker_state;
 begin
-    select w.worker_id, w.flow_id, w.queue_id, q.name, w.steps, w.input_steps,
+    select w.worker_id, w.process_id, w.flow_id, w.queue_id, q.name, q.message_ids, w.steps, w.input_steps,
            case when w.interface < (o.value)::integer then 'upgrade_needed'
+                when p.process_id is null or p.ended_at is not null or p.stopped_at is not null then 'process_ended'
                 when w.draining_at is not null or n.name is not null then 'draining'
+                when p.lease_until <= clock_timestamp() then 'late'
                 when q.paused_at is not null then 'paused'
                 else 'ok' end,
            case when w.interface < (o.value)::integer then format(
                     'this program speaks interface %s, the database speaks %s or newer', w.interface, o.value)
+                when p.process_id is null or p.ended_at is not null or p.stopped_at is not null
+                    then 'the process did not renew its lease in time'
                 when w.draining_at is not null or n.name is not null then coalesce(n.disabled_why, 'the worker was asked to drain')
                 else q.paused_why end
     into v
     from flow.worker w
+    left join flow.process p on p.process_id = w.process_id
     join flow.queue q on q.queue_id = w.queue_id
     join flow.setting o on o.name = 'oldest_interface'
     left join flow.worker_name n on n.name = w.name and n.disabled_at is not null

@@ -18,7 +18,7 @@ begin
         raise exception 'flow "%" is not deployed', slug using errcode = 'WF001';
     end if;
     select w.worker_id, w.name into v_worker from flow.worker w
-    where w.flow_id = v_flow_id and w.stopped_at is null and w.seen_at > clock_timestamp() - interval '30 s'
+    where w.flow_id = v_flow_id and w.stopped_at is null and flow.is_alive(w)
     order by w.worker_id limit 1;
     if found and not force then
         raise exception 'worker % ("%") of flow "%" is alive; stop it first, or delete with force', v_worker.worker_id,
@@ -43,6 +43,7 @@ begin
     delete from flow.step_state ss using flow.run r where r.flow_id = v_flow_id and ss.run_id = r.run_id;
     delete from flow.run_key k where k.flow_id = v_flow_id;
     delete from flow.run r where r.flow_id = v_flow_id;
+    delete from flow.hand h using flow.worker w where w.flow_id = v_flow_id and h.worker_id = w.worker_id;
     delete from flow.worker w where w.flow_id = v_flow_id;
     delete from flow.contract c where c.flow_id = v_flow_id;
     delete from flow.step s where s.flow_id = v_flow_id;

@@ -1,6 +1,6 @@
 -- Remove runs that ended before `before`, at most `max_runs` of them, with their steps, tasks, history and keys; and all
--- workers last seen, and messages archived, before it. Runs that have not ended stay, however old, and so do workers that
--- are alive: seen within three heartbeats.
+-- workers and processes last seen, and messages archived, before it. Runs that have not ended stay, however old, and so do workers
+-- that are alive, or whose hands list work that is yet to be recovered.
 -- Returns how many runs were removed: call it until that is 0. Takes runs and keys that nobody has locked, then their rows; a run
 -- whose key a start is just looking at stays.
 create or replace function flow.prune(before timestamptz, max_runs integer default 1000)
@@ -30,9 +30,20 @@ begin
 
     delete from flow.worker w
     using (select l.worker_id from flow.worker l
-           where l.seen_at < least(before, clock_timestamp() - interval '30 s')
-           order by l.worker_id for update skip locked) l
+           left join flow.process p on p.process_id = l.process_id
+           -- A process that was ended without a goodbye may only have been frozen: it is given an hour.
+           where (coalesce(l.stopped_at, p.stopped_at) < before
+                  or coalesce(p.seen_at, l.started_at) < least(before, clock_timestamp() - interval '1 h'))
+             and not flow.is_alive(l)
+             and not exists (select from flow.hand h where h.worker_id = l.worker_id)
+           order by l.worker_id for update of l skip locked) l
     where w.worker_id = l.worker_id;
+    delete from flow.process p
+    using (select l.process_id from flow.process l
+           where coalesce(l.stopped_at, l.ended_at) < before
+             and not exists (select from flow.worker w where w.process_id = l.process_id)
+           order by l.process_id for update skip locked) l
+    where p.process_id = l.process_id;
     perform flow.queue_prune(q.name, before) from flow.queue q;
     return cardinality(v_runs);
 end $$;

@@ -9,7 +9,6 @@ declare
     v_queues integer[];
     v_ready flow.step_ref[];
     v_progress flow.progress;
-    v_ended uuid[];
 begin
     perform flow.require_read_committed();
     select r.* into v_old from flow.run r where r.run_id = retry_run.run_id for no key update;
@@ -38,11 +37,8 @@ begin
     v_ready := array(select row(ss.run_id, ss.step_index, ss.flow_id)::flow.step_ref from flow.step_state ss
                      where ss.run_id = v_new and ss.status = 'created' and ss.remaining_deps = 0);
     v_progress := flow.advance_steps('{}', v_ready, v_old.due_at > v_now, v_now);
-    v_ended := v_progress.ended_runs;
-    if cardinality(v_progress.ended_steps) > 0 then
-        v_ended := v_ended || flow.finish_runs(v_progress.ended_steps, v_now);
-    end if;
-    perform flow.notify_ids('flow_queue', array(select distinct q::text from unnest(v_queues || v_progress.queues) q));
-    perform flow.notify_ids('flow_run', v_ended::text[]);
+    v_progress := flow.count_down_runs(v_progress, v_now);
+    v_progress.queues := v_queues || v_progress.queues;
+    perform flow.tell(v_progress);
     return v_new;
 end $$;

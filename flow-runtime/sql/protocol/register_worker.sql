@@ -1,10 +1,10 @@
--- Register a worker of flow p_slug on queue p_queue, after the flow was deployed; under the slug's lock, and only while the
+-- Register a worker of a process, under a number that it has chosen, for flow p_slug on queue p_queue, after the flow was deployed; under the slug's lock, and only while the
 -- stored shape is still the one that this worker was built with.
 -- Raises WF001 (no such flow), WF003 (another shape by now), WF007 (the queue is none of the flow's, or a step is not on it), WF010
 -- (the name is disabled, or the flow deprecated), WF013 (the program is too old); no row is written then.
 create or replace function flow.register_worker(
-    p_name text, p_slug text, p_shape jsonb, p_queue text, p_steps integer[], p_input_steps integer[],
-    p_interface integer, out p_worker bigint, out p_queue_id integer
+    p_worker bigint, p_process bigint, p_name text, p_slug text, p_shape jsonb, p_queue text, p_steps integer[], p_input_steps integer[],
+    p_interface integer, out p_queue_id integer
 ) language plpgsql as $$
 declare
     v_flow record;
@@ -54,7 +54,7 @@ begin
             else format('step "%s" of flow "%s" is on queue "%s", so a worker of queue "%s" cannot serve it', v_bad.slug, p_slug,
                         v_bad.name, p_queue) end using errcode = 'WF007';
     end if;
-    insert into flow.worker (name, flow_id, queue_id, steps, input_steps, interface)
-    values (p_name, v_flow.flow_id, p_queue_id, p_steps, p_input_steps, p_interface)
-    returning worker_id into p_worker;
+    insert into flow.worker (worker_id, process_id, name, flow_id, queue_id, steps, input_steps, interface)
+    values (p_worker, p_process, p_name, v_flow.flow_id, p_queue_id, p_steps, p_input_steps, p_interface)
+    on conflict (worker_id) do nothing;
 end $$;

@@ -20,7 +20,6 @@ declare
     v_started flow.started_step[];
     v_ready flow.step_ref[];
     v_progress flow.progress;
-    v_ended uuid[];
 begin
     perform flow.require_read_committed();
     perform flow.lock_starts(p_slug, false);
@@ -138,11 +137,7 @@ begin
         select s.* from flow.step s where s.flow_id = v_flow.flow_id and s.step_index = b.step_index offset 0
     ) s;
     v_progress := flow.advance_steps(v_started, v_ready, v_is_held_back, v_now);
-    v_ended := v_progress.ended_runs;
-    if cardinality(v_progress.ended_steps) > 0 then
-        v_ended := v_ended || flow.finish_runs(v_progress.ended_steps, v_now);
-    end if;
-    perform flow.notify_ids('flow_queue', array(select distinct q::text from unnest(v_progress.queues) q));
-    perform flow.notify_ids('flow_run', v_ended::text[]);
+    v_progress := flow.count_down_runs(v_progress, v_now);
+    perform flow.tell(v_progress);
     return v_ids;
 end $$;

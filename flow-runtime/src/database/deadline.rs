@@ -12,8 +12,8 @@ pub(crate) const CONNECT: Duration = Duration::from_secs(5);
 /// One exchange of a worker: settling up to 1,000 results and claiming.
 pub(crate) const EXCHANGE: Duration = Duration::from_secs(30);
 
-/// One renewal of leases, which is the heartbeat, and the look at unserved queues.
-pub(crate) const RENEW: Duration = Duration::from_secs(10);
+/// One heartbeat, which renews the lease, one step of a recovery, and the look at unserved queues.
+pub(crate) const HEARTBEAT: Duration = Duration::from_secs(10);
 
 /// Giving tasks back, and saying goodbye.
 pub(crate) const RELEASE: Duration = Duration::from_secs(20);

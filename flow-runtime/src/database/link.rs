@@ -41,7 +41,7 @@ impl Link {
             None => {
                 let (mut connection, name) = self.db.connect_own().await?;
                 if let Some(lost) = &self.name {
-                    in_time(deadline::RENEW, end_own(&mut connection, lost)).await?;
+                    in_time(deadline::HEARTBEAT, end_own(&mut connection, lost)).await?;
                 }
                 self.name = Some(name);
                 self.has_served = false;

@@ -101,6 +101,11 @@ impl DbError {
         }
     }
 
+    /// Whether a lock was not to be had in time; nothing has happened then.
+    pub(crate) fn is_about_a_lock(&self) -> bool {
+        self.driver_error().and_then(DriverError::code).is_some_and(|code| code == "55P03")
+    }
+
     /// Whether statements that were prepared before are of no use, or a pooler has handed them to somebody else.
     pub(crate) fn is_about_statements(&self) -> bool {
         let code = self.driver_error().and_then(DriverError::code).unwrap_or_default();

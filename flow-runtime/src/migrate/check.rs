@@ -87,7 +87,8 @@ fn missing_from(found: &BTreeSet<String>) -> Vec<String> {
     };
     let tables = || EXPECTED.lines().filter_map(|object| object.strip_prefix("table "));
     let takes_rows_of_a_missing_one = |object: &str| {
-        let is_taken = |table: &str| object.contains(&format!("({table},")) && !is_found(&format!("table {table}"));
+        let is_first = |table: &str| [',', ')'].iter().any(|end| object.contains(&format!("({table}{end}")));
+        let is_taken = |table: &str| is_first(table) && !is_found(&format!("table {table}"));
         object.starts_with("function ") && tables().any(is_taken)
     };
     let missing = EXPECTED.lines().filter(|object| {

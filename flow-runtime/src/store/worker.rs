@@ -11,6 +11,8 @@ use crate::{
 /// A worker to register.
 #[derive(Debug)]
 pub(crate) struct NewWorker<'a> {
+    pub(crate) worker_id: i64,
+    pub(crate) process_id: i64,
     pub(crate) name: &'a str,
     pub(crate) shape: &'a FlowShape,
     pub(crate) queue: &'a str,
@@ -24,12 +26,11 @@ pub(crate) async fn refuse_disabled(connection: &mut PgConnection, name: &str) -
     Ok(())
 }
 
-/// The worker's id and its queue's.
-pub(crate) async fn register_worker(
-    connection: &mut PgConnection,
-    new: &NewWorker<'_>,
-) -> Result<(i64, i32), DeployError> {
-    Ok(sqlx::query_as("select p_worker, p_queue_id from flow.register_worker($1, $2, $3, $4, $5, $6, $7)")
+/// Registers a worker; its queue's id.
+pub(crate) async fn register_worker(connection: &mut PgConnection, new: &NewWorker<'_>) -> Result<i32, DeployError> {
+    Ok(sqlx::query_scalar("select flow.register_worker($1, $2, $3, $4, $5, $6, $7, $8, $9)")
+        .bind(new.worker_id)
+        .bind(new.process_id)
         .bind(new.name)
         .bind(&new.shape.slug)
         .bind(Json(new.shape))
@@ -41,9 +42,9 @@ pub(crate) async fn register_worker(
         .await?)
 }
 
-pub(crate) async fn stop_worker(connection: &mut PgConnection, worker_id: i64) -> Result<(), DbError> {
-    sqlx::query("select flow.stop_worker($1)").bind(worker_id).execute(connection).await?;
-    Ok(())
+/// Marks a worker stopped; the rows of its hand that are to be recovered.
+pub(crate) async fn stop_worker(connection: &mut PgConnection, worker_id: i64) -> Result<Vec<i64>, DbError> {
+    Ok(sqlx::query_scalar("select flow.stop_worker($1)").bind(worker_id).fetch_one(connection).await?)
 }
 
 /// The queues of the flow that have work and no worker.

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use super::{
-    held::{Beginning, HeldTask, Slot},
+    held::{Beginning, HeldWork, Slot},
     panic,
     start::Shared,
 };
@@ -30,60 +30,74 @@ use crate::{
 /// The largest output that is sent to the database: the largest value of its setting `max_value_bytes`.
 const LARGEST_OUTPUT: usize = 100 << 20;
 
-/// Lets one claimed task's handler run; its outcome arrives in the worker's channel of results.
-pub(super) fn spawn(shared: &Arc<Shared>, claimed: Claimed, claimed_at: DateTime<Utc>) {
-    let id = claimed.id;
-    let cancelled = CancellationToken::new();
-    let beginning = Arc::new(Beginning::default());
-    if claimed.is_exhausted {
-        beginning.begin();
-        shared.held.insert(id, HeldTask { cancelled, beginning, abort: None });
-        shared.finish(Settlement { id, outcome: Outcome::LeaseExpired });
+/// Takes over what an exchange has handed out and lets the handlers run; their outcomes arrive in the worker's channel of results.
+pub(super) fn take_over(shared: &Arc<Shared>, batch: i64, claimed: Vec<Claimed>, claimed_at: DateTime<Utc>) {
+    let (mut held, mut begun) = (Vec::with_capacity(claimed.len()), Vec::with_capacity(claimed.len()));
+    for claimed in claimed {
+        let work = HeldWork::new(claimed.timeout);
+        begun.push((claimed, work.cancelled.clone(), Arc::clone(&work.beginning)));
+        held.push((begun[begun.len() - 1].0.id, work));
+    }
+    shared.held.take_over(batch, held.into_iter());
+    if shared.stop.is_cancelled() {
+        // Handed over while the worker drains: held as not begun, it is given back.
         return;
     }
+    for (claimed, cancelled, beginning) in begun {
+        spawn(shared, claimed, claimed_at, cancelled, beginning);
+    }
+}
 
-    if shared.stop.is_cancelled() {
-        // Handed over again while the worker drains: held as not begun, it is given back.
-        shared.held.insert(id, HeldTask { cancelled, beginning, abort: None });
+/// Lets the handler of one piece of work run.
+fn spawn(
+    shared: &Arc<Shared>,
+    claimed: Claimed,
+    claimed_at: DateTime<Utc>,
+    cancelled: CancellationToken,
+    beginning: Arc<Beginning>,
+) {
+    let (id, attempt) = (claimed.id, claimed.attempt);
+    if claimed.is_exhausted {
+        beginning.begin();
+        shared.finish(Settlement { id, attempt, outcome: Outcome::LeaseExpired });
         return;
     }
 
     let step = usize::try_from(id.step).unwrap_or_default();
     let slug = Arc::clone(&shared.flow.slugs[step]);
     let span = tracing::info_span!(
-        "attempt", flow = shared.flow.slug(), step = &*slug, run = %id.run_id, task = id.task_index(), attempt = id.attempt
+        "attempt", flow = shared.flow.slug(), step = &*slug, run = %id.run_id, task = id.task_index(), attempt
     );
     let facts = Facts {
         run_id: id.run_id,
         step: slug,
         task_index: id.task_index(),
-        attempt: id.attempt.unsigned_abs(),
+        attempt: attempt.unsigned_abs(),
         worker_id: shared.worker_id,
         deadline: claimed_at + claimed.timeout,
     };
-    let ctx = StepContext::new(facts, cancelled.clone());
+    let ctx = StepContext::new(facts, cancelled);
     let args = StepArgs { input: claimed.input, item: claimed.item, deps: claimed.deps };
     let args = shared.flow.own_values(step, args);
     let slot = shared.held.take_slot();
-    let attempt = {
+    let run = {
         let shared = Arc::clone(shared);
-        let beginning = Arc::clone(&beginning);
         async move {
             if !beginning.begin() {
                 return;
             }
             fault::is_cut("handling");
-            let outcome = attempt(&shared, step, args, ctx, claimed.timeout, slot).await;
+            let outcome = run_attempt(&shared, step, args, ctx, claimed.timeout, slot).await;
             fault::is_cut("handled");
-            shared.finish(Settlement { id, outcome });
+            shared.finish(Settlement { id, attempt, outcome });
         }
     };
-    let task = shared.handlers.spawn(attempt.instrument(span));
-    shared.held.insert(id, HeldTask { cancelled, beginning, abort: Some(task.abort_handle()) });
+    let task = shared.handlers.spawn(run.instrument(span));
+    shared.held.set_abort(id, task.abort_handle());
 }
 
 /// Calls the handler and waits for it, at most for `timeout`. The slot is given back when the handler's code has ended.
-async fn attempt(
+async fn run_attempt(
     shared: &Shared,
     step: usize,
     args: StepArgs,

@@ -1,36 +1,73 @@
-//! The tasks a worker holds: claimed and not settled yet, with the means to stop them.
+//! The work that a worker holds: claimed and not settled yet, with the means to stop it, and the numbers of its exchanges.
 
 use std::{
     collections::HashMap,
+    mem,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU8, AtomicUsize, Ordering},
     },
+    time::{Duration, Instant},
 };
 
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::store::TaskId;
+use crate::store::{WorkId, WorkerPulse};
 
-/// Every task of one worker that is claimed and not settled, and how many handlers run.
+/// How long work may run past its timeout before the heartbeat asks for it to be taken back: its result has this time to be told.
+const OVER_TIME: Duration = Duration::from_secs(10);
+
+/// Everything of one worker that is claimed and not settled, and how many handlers run.
 #[derive(Default)]
 pub(super) struct Held {
-    tasks: Mutex<HashMap<TaskId, HeldTask>>,
+    state: Mutex<State>,
     running: Arc<AtomicUsize>,
 }
 
-/// One claimed task.
-pub(super) struct HeldTask {
+/// What a heartbeat tells must be of one moment, so one lock guards all of it.
+#[derive(Default)]
+struct State {
+    work: HashMap<WorkId, HeldWork>,
+    /// The number of the latest exchange.
+    highest_batch: i64,
+    /// The reply of that exchange is still to be taken over.
+    is_outstanding: bool,
+    /// How much of each batch is not answered for.
+    unanswered: HashMap<i64, usize>,
+    finished: Vec<i64>,
+}
+
+/// One claimed piece of work.
+pub(super) struct HeldWork {
     /// Told to the handler through its context.
     pub(super) cancelled: CancellationToken,
     /// Whether its handler may still be kept from beginning.
     pub(super) beginning: Arc<Beginning>,
     /// Stops an async handler; a blocking one cannot be stopped.
     pub(super) abort: Option<AbortHandle>,
+    /// When its timeout has passed.
+    pub(super) due_at: Instant,
+    /// Its handler has ended; the result is on its way.
+    pub(super) has_result: bool,
+    /// It is somebody else's by now.
+    pub(super) is_lost: bool,
 }
 
-/// Settles who comes first: the handler that begins, or the drain that gives its task back unused.
+impl HeldWork {
+    pub(super) fn new(timeout: Duration) -> Self {
+        Self {
+            cancelled: CancellationToken::new(),
+            beginning: Arc::default(),
+            abort: None,
+            due_at: Instant::now() + timeout,
+            has_result: false,
+            is_lost: false,
+        }
+    }
+}
+
+/// Settles who comes first: the handler that begins, or the drain that gives its work back unused.
 #[derive(Default)]
 pub(super) struct Beginning(AtomicU8);
 
@@ -39,14 +76,18 @@ const BEGUN: u8 = 1;
 const WITHDRAWN: u8 = 2;
 
 impl Beginning {
-    /// Lets the handler begin, unless its task was withdrawn.
+    /// Lets the handler begin, unless its work was withdrawn.
     pub(super) fn begin(&self) -> bool {
         self.0.compare_exchange(NEW, BEGUN, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// Withdraws the task, unless its handler has begun.
+    /// Withdraws the work, unless its handler has begun.
     fn withdraw(&self) -> bool {
         self.0.compare_exchange(NEW, WITHDRAWN, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    fn has_begun(&self) -> bool {
+        self.0.load(Ordering::Acquire) == BEGUN
     }
 }
 
@@ -56,42 +97,121 @@ pub(super) struct Slot {
 }
 
 impl Held {
-    pub(super) fn insert(&self, id: TaskId, task: HeldTask) {
-        // A worker may be handed its own task again when it could not renew in time: the first handler has lost its lease.
-        if let Some(earlier) = self.lock().insert(id, task) {
-            earlier.cancelled.cancel();
+    /// The number of the exchange to be made: a new one, or again that of the last, whose reply was lost.
+    pub(super) fn next_batch(&self) -> i64 {
+        let mut state = self.lock();
+        if !mem::replace(&mut state.is_outstanding, true) {
+            state.highest_batch += 1;
+        }
+        state.highest_batch
+    }
+
+    /// The number of the last exchange.
+    pub(super) fn highest_batch(&self) -> i64 {
+        self.lock().highest_batch
+    }
+
+    /// Whether the reply of the last exchange is still to come.
+    pub(super) fn is_outstanding(&self) -> bool {
+        self.lock().is_outstanding
+    }
+
+    /// The last exchange has done nothing: its number is of no use any more.
+    pub(super) fn nothing_came_of_it(&self) {
+        self.lock().is_outstanding = false;
+    }
+
+    /// Takes over what the last exchange handed out.
+    pub(super) fn take_over(&self, batch: i64, work: impl Iterator<Item = (WorkId, HeldWork)>) {
+        let mut state = self.lock();
+        state.is_outstanding = false;
+        let before = state.work.len();
+        state.work.extend(work);
+        let taken = state.work.len() - before;
+        if taken > 0 {
+            state.unanswered.insert(batch, taken);
         }
     }
 
-    pub(super) fn remove(&self, id: TaskId) {
-        self.lock().remove(&id);
+    /// Says how the handler of a piece of work is stopped.
+    pub(super) fn set_abort(&self, id: WorkId, abort: AbortHandle) {
+        if let Some(work) = self.lock().work.get_mut(&id) {
+            work.abort = Some(abort);
+        }
     }
 
-    pub(super) fn ids(&self) -> Vec<TaskId> {
-        self.lock().keys().copied().collect()
+    /// The handler of a piece of work has ended.
+    pub(super) fn has_result(&self, id: WorkId) {
+        if let Some(work) = self.lock().work.get_mut(&id) {
+            work.has_result = true;
+        }
     }
 
-    /// Tells the handler that it has lost its lease, or that its run was cancelled. False when the task is not held any
+    /// The database has answered for a piece of work, or it was given back.
+    pub(super) fn remove(&self, id: WorkId) {
+        let mut state = self.lock();
+        if state.work.remove(&id).is_none() {
+            return;
+        }
+        if let Some(left) = state.unanswered.get_mut(&id.batch) {
+            *left -= 1;
+            if *left == 0 {
+                state.unanswered.remove(&id.batch);
+                state.finished.push(id.batch);
+            }
+        }
+    }
+
+    /// The batches of which everything has been answered for.
+    pub(super) fn finished(&self) -> Vec<i64> {
+        self.lock().finished.clone()
+    }
+
+    /// Forgets batches that the database has forgotten.
+    pub(super) fn forget(&self, finished: &[i64]) {
+        self.lock().finished.retain(|batch| !finished.contains(batch));
+    }
+
+    pub(super) fn ids(&self) -> Vec<WorkId> {
+        self.lock().work.keys().copied().collect()
+    }
+
+    /// What a heartbeat tells of this worker.
+    pub(super) fn pulse(&self, worker_id: i64) -> WorkerPulse {
+        let state = self.lock();
+        let now = Instant::now();
+        let is_over = |work: &HeldWork| !work.has_result && work.beginning.has_begun() && now > work.due_at + OVER_TIME;
+        WorkerPulse {
+            worker_id,
+            highest_batch: state.highest_batch,
+            outstanding: state.is_outstanding.then_some(state.highest_batch),
+            held: state.work.iter().filter(|(_, work)| !work.is_lost).map(|(id, work)| (*id, is_over(work))).collect(),
+        }
+    }
+
+    /// Tells the handler that its work is somebody else's by now, or that its run was cancelled. False when the work is not held any
     /// more, because it was settled meanwhile.
-    pub(super) fn cancel(&self, id: TaskId) -> bool {
-        let tasks = self.lock();
-        let task = tasks.get(&id);
-        if let Some(task) = task {
-            task.cancelled.cancel();
+    pub(super) fn lose(&self, id: WorkId) -> bool {
+        let mut state = self.lock();
+        let work = state.work.get_mut(&id);
+        let is_held = work.is_some();
+        if let Some(work) = work {
+            work.is_lost = true;
+            work.cancelled.cancel();
         }
-        task.is_some()
+        is_held
     }
 
-    /// Keeps the handlers that have not begun from beginning; returns their tasks.
-    pub(super) fn withdraw_not_begun(&self) -> Vec<TaskId> {
-        self.lock().iter().filter(|(_, task)| task.beginning.withdraw()).map(|(id, _)| *id).collect()
+    /// Keeps the handlers that have not begun from beginning; returns their work.
+    pub(super) fn withdraw_not_begun(&self) -> Vec<WorkId> {
+        self.lock().work.iter().filter(|(_, work)| work.beginning.withdraw()).map(|(id, _)| *id).collect()
     }
 
     /// Tells every handler that the worker stops, and stops the async ones.
     pub(super) fn abort_all(&self) {
-        for task in self.lock().values() {
-            task.cancelled.cancel();
-            if let Some(abort) = &task.abort {
+        for work in self.lock().work.values() {
+            work.cancelled.cancel();
+            if let Some(abort) = &work.abort {
                 abort.abort();
             }
         }
@@ -108,8 +228,8 @@ impl Held {
         Slot { running: Arc::clone(&self.running) }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<TaskId, HeldTask>> {
-        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a worker says of attempts and runs. The worker's span adds its queue, id and name to each line.
 
 use super::start::Shared;
-use crate::store::{FailedRun, Fate, Settlement, TaskId};
+use crate::store::{FailedRun, Fate, Settlement, WorkId};
 
 impl Shared {
     fn step_slug(&self, step: i32) -> &str {
@@ -11,19 +11,19 @@ impl Shared {
 
 /// An attempt failed; says what follows.
 pub(super) fn attempt_failed(shared: &Shared, settlement: &Settlement, fate: &Fate) {
-    let Settlement { id, outcome } = settlement;
+    let Settlement { id, attempt, outcome } = settlement;
     let (flow, step, error) = (shared.flow.slug(), shared.step_slug(id.step), outcome.error().unwrap_or_default());
     match (fate.retry_after, fate.mode.as_str()) {
         (Some(next_attempt_in), _) => tracing::warn!(
-            flow, step, run = %id.run_id, task = id.task_index(), attempt = id.attempt, of = fate.max_attempts, error,
+            flow, step, run = %id.run_id, task = id.task_index(), attempt, of = fate.max_attempts, error,
             ?next_attempt_in, "attempt failed; it is tried again"
         ),
         (None, "fail") => tracing::warn!(
-            flow, step, run = %id.run_id, task = id.task_index(), attempt = id.attempt, of = fate.max_attempts, error,
+            flow, step, run = %id.run_id, task = id.task_index(), attempt, of = fate.max_attempts, error,
             "attempt failed for good"
         ),
         (None, mode) => tracing::error!(
-            flow, step, run = %id.run_id, task = id.task_index(), attempt = id.attempt, of = fate.max_attempts, error,
+            flow, step, run = %id.run_id, task = id.task_index(), attempt, of = fate.max_attempts, error,
             when_exhausted = mode, "step failed for good and is skipped"
         ),
     }
@@ -36,15 +36,16 @@ pub(super) fn run_failed(shared: &Shared, run: &FailedRun) {
 }
 
 /// A result came too late to count.
-pub(super) fn result_dropped(shared: &Shared, id: TaskId) {
+pub(super) fn result_dropped(shared: &Shared, settlement: &Settlement) {
+    let id = settlement.id;
     tracing::warn!(
-        flow = shared.flow.slug(), step = shared.step_slug(id.step), run = %id.run_id, task = id.task_index(), attempt = id.attempt,
+        flow = shared.flow.slug(), step = shared.step_slug(id.step), run = %id.run_id, task = id.task_index(), attempt = settlement.attempt,
         "the attempt had lost its lease or its run had ended, so its result was dropped"
     );
 }
 
 /// Attempts of this worker are to stop: one line for a run that was cancelled, one for each task that went elsewhere.
-pub(super) fn leases_lost(shared: &Shared, lost: &[(TaskId, String)]) {
+pub(super) fn work_lost(shared: &Shared, lost: &[(WorkId, String)]) {
     let mut cancelled: Vec<_> = lost.iter().filter(|(_, why)| why == "cancelled").map(|(id, _)| id.run_id).collect();
     cancelled.sort_unstable();
     cancelled.dedup();
@@ -55,7 +56,7 @@ pub(super) fn leases_lost(shared: &Shared, lost: &[(TaskId, String)]) {
     for (id, reason) in lost.iter().filter(|(_, why)| why != "cancelled") {
         tracing::info!(
             flow = shared.flow.slug(), step = shared.step_slug(id.step), run = %id.run_id, task = id.task_index(),
-            attempt = id.attempt, reason, "lease lost"
+            reason, "lease lost"
         );
     }
 }

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use chrono::Utc;
 use tokio::{sync::mpsc, time::Instant};
 
-use super::{bounds::Bounds, execute, log, start::Shared};
+use super::{bounds::Bounds, busy::Busy, execute, log, start::Shared};
 use crate::{
     database::{Backoff, Link, Retry, connection_lost, deadline, in_time},
     error::{DbError, WorkerError},
@@ -20,6 +20,9 @@ const LINGER: Duration = Duration::from_millis(1);
 /// The most bytes of outputs and error texts that one exchange settles.
 const SETTLE_BYTES: usize = 64 << 20;
 
+/// The longest pause before an exchange that was told to come again later.
+const LONGEST_BUSY_PAUSE: Duration = Duration::from_millis(100);
+
 /// The main loop of one worker.
 pub(super) struct Pump {
     pub(super) shared: Arc<Shared>,
@@ -30,8 +33,8 @@ pub(super) struct Pump {
     pub(super) backoff: Backoff,
     /// A claim may find something.
     may_have_work: bool,
-    /// The reply of the last exchange was lost.
-    pub(super) must_resume: bool,
+    /// Results whose runs somebody else had locked.
+    busy: Busy,
     bounds: Bounds,
     poll_at: Instant,
     was_paused: bool,
@@ -47,7 +50,7 @@ impl Pump {
             unsettled: Vec::new(),
             backoff: Backoff::default(),
             may_have_work: true,
-            must_resume: false,
+            busy: Busy::default(),
             bounds: Bounds::default(),
             poll_at: Instant::now(),
             was_paused: false,
@@ -62,7 +65,7 @@ impl Pump {
             self.gather().await;
             let free = self.shared.free_slots();
             let limit = if self.may_have_work || !self.unsettled.is_empty() { free } else { 0 };
-            if limit > 0 || !self.unsettled.is_empty() || self.must_resume {
+            if limit > 0 || !self.unsettled.is_empty() || self.busy.is_due() || self.shared.held.is_outstanding() {
                 self.exchange(limit.min(self.shared.config.batch)).await;
             }
         }
@@ -72,7 +75,8 @@ impl Pump {
     /// Waits until there is something to settle, something to claim, or the worker is to stop.
     async fn wait(&mut self) {
         let has_slots = self.shared.free_slots() > 0;
-        if !self.unsettled.is_empty() || self.must_resume || (self.may_have_work && has_slots) {
+        let is_outstanding = self.shared.held.is_outstanding();
+        if !self.unsettled.is_empty() || is_outstanding || (self.may_have_work && has_slots) {
             return;
         }
         tokio::select! {
@@ -80,6 +84,7 @@ impl Pump {
             Some(settlement) = self.results.recv() => self.unsettled.push(settlement),
             () = self.shared.wake.notified() => self.may_have_work = true,
             () = tokio::time::sleep_until(self.poll_at), if has_slots => self.may_have_work = true,
+            () = self.busy.due() => {}
         }
     }
 
@@ -114,36 +119,65 @@ impl Pump {
         }
     }
 
-    /// One round trip. An error that may pass is waited out; the next exchange then asks for what this one may have
-    /// claimed.
+    /// Whether there are results that the database has not taken.
+    pub(super) fn has_results(&self) -> bool {
+        !self.unsettled.is_empty() || !self.busy.is_empty()
+    }
+
+    /// Every result that the database has not taken.
+    pub(super) fn results(&self) -> impl Iterator<Item = &Settlement> {
+        self.unsettled.iter().chain(self.busy.all())
+    }
+
+    /// One round trip. An error that may pass is waited out; after a lost reply the next exchange has the same number.
     pub(super) async fn exchange(&mut self, limit: usize) {
         if let Some(Settlement { outcome: Outcome::GiveUp(_), .. }) = self.unsettled.first() {
             return self.give_up().await;
         }
-        let count = settled_at_once(&self.unsettled).min(self.bounds.settle_at_most);
-        let limit = if count > 0 && self.bounds.settles_apart { 0 } else { limit.min(self.bounds.claim_limit()) };
-        let resume_with = self.must_resume.then(|| self.shared.held.ids());
-        match self.call(limit, count, resume_with).await {
+        let alone = self.busy.take_due(&mut self.unsettled);
+        let count = alone.unwrap_or_else(|| settled_at_once(&self.unsettled)).min(self.bounds.settle_at_most);
+        let is_alone = alone.is_some() || (count > 0 && self.bounds.settles_apart);
+        let limit = if is_alone { 0 } else { limit.min(self.bounds.claim_limit()) };
+        if limit == 0 && count == 0 && !self.shared.held.is_outstanding() {
+            // What is left is busy, and not due yet.
+            return self.busy.due().await;
+        }
+        match self.call(limit, count).await {
+            Ok(reply) if reply.state == "busy" => {
+                // An earlier exchange of this worker is still at work, or somebody is just looking whether this process lives.
+                self.link.has_served();
+                tokio::time::sleep(self.backoff.next_pause().min(LONGEST_BUSY_PAUSE)).await;
+            }
             Ok(reply) => {
                 self.link.has_served();
                 self.backoff.reset();
                 self.bounds.widen();
-                self.must_resume = false;
                 self.settled(count, &reply.verdicts, &reply.fates);
                 reply.failed_runs.iter().for_each(|run| log::run_failed(&self.shared, run));
-                self.take(limit, reply);
+                self.take(limit, reply).await;
+            }
+            Err(error) if error.is_about_a_lock() => {
+                self.shared.held.nothing_came_of_it();
+                self.busy.put(self.unsettled.drain(..count));
             }
             Err(error) => match self.link.after(&error) {
-                Retry::Later { is_dropped } => self.wait_out(&error, is_dropped).await,
-                Retry::Never => self.narrow(count, limit, error),
+                Retry::Later { is_dropped } => {
+                    // After an answer of the server's nothing has happened.
+                    if !is_dropped {
+                        self.shared.held.nothing_came_of_it();
+                    }
+                    self.wait_out(&error).await;
+                }
+                Retry::Never => {
+                    self.shared.held.nothing_came_of_it();
+                    self.narrow(count, limit, error);
+                }
             },
         }
     }
 
     /// Waits before the next try.
-    async fn wait_out(&mut self, error: &DbError, is_dropped: bool) {
-        // After an answer of the server's nothing has happened, and nothing is to be asked for again.
-        self.must_resume |= is_dropped;
+    async fn wait_out(&mut self, error: &DbError) {
         let pause = self.backoff.next_pause();
         tracing::warn!(error = %error, cause = error.cause(), ?pause, "exchange failed; trying again");
         tokio::select! {
@@ -196,56 +230,61 @@ impl Pump {
         match given_up {
             Ok(verdict) => {
                 self.backoff.reset();
-                let Settlement { id, outcome } = &self.unsettled[0];
+                let Settlement { id, outcome, .. } = &self.unsettled[0];
                 let error = outcome.error().unwrap_or_default();
                 log::run_failed(&self.shared, &FailedRun { run_id: id.run_id, step: Some(id.step), error });
                 self.settled(1, &[verdict], &[]);
             }
             Err(error) => match self.link.after(&error) {
-                Retry::Later { is_dropped } => self.wait_out(&error, is_dropped).await,
+                Retry::Later { .. } => self.wait_out(&error).await,
                 Retry::Never => self.fail(error.into()),
             },
         }
     }
 
-    async fn call(
-        &mut self,
-        limit: usize,
-        count: usize,
-        resume_with: Option<Vec<store::TaskId>>,
-    ) -> Result<Exchanged, DbError> {
+    async fn call(&mut self, limit: usize, count: usize) -> Result<Exchanged, DbError> {
+        let connection = self.link.get().await?;
+        let finished = self.shared.held.finished();
         let sent = Exchange {
+            process_id: self.shared.process.id(),
             worker_id: self.shared.worker_id,
+            batch: self.shared.held.next_batch(),
             limit,
-            lease: self.shared.config.lease,
             settlements: &self.unsettled[..count],
-            resume_with,
+            finished: &finished,
             is_careful: self.bounds.is_careful,
         };
-        let connection = self.link.get().await?;
-        match in_time(deadline::EXCHANGE, store::exchange(connection, &sent)).await {
+        let exchanged = match in_time(deadline::EXCHANGE, store::exchange(connection, &sent)).await {
             Ok(_) if fault::is_cut("committed") => Err(connection_lost()),
             exchanged => exchanged,
-        }
+        }?;
+        self.shared.held.forget(&finished);
+        Ok(exchanged)
     }
 
-    /// Forgets the tasks whose settlements were answered.
+    /// Forgets the work whose results were answered for; busy ones are sent again later.
     fn settled(&mut self, count: usize, verdicts: &[Verdict], fates: &[(usize, Fate)]) {
         for (place, fate) in fates {
             if let Some(settlement) = self.unsettled.get(*place) {
                 log::attempt_failed(&self.shared, settlement, fate);
             }
         }
+        let mut busy = Vec::new();
         for (settlement, verdict) in self.unsettled.drain(..count).zip(verdicts) {
+            if *verdict == Verdict::Busy {
+                busy.push(settlement);
+                continue;
+            }
             self.shared.held.remove(settlement.id);
             if *verdict == Verdict::Lost {
-                log::result_dropped(&self.shared, settlement.id);
+                log::result_dropped(&self.shared, &settlement);
             }
         }
+        self.busy.put(busy.into_iter());
     }
 
-    /// Lets the claimed tasks run and does as the reply's state says.
-    fn take(&mut self, limit: usize, reply: Exchanged) {
+    /// Lets the claimed work run and does as the reply's state says.
+    async fn take(&mut self, limit: usize, reply: Exchanged) {
         if limit > 0 {
             self.may_have_work = reply.has_more;
             self.poll_at = Instant::now() + self.shared.config.poll_interval;
@@ -253,12 +292,9 @@ impl Pump {
         self.bounds.learn(reply.bytes, reply.claimed.len());
         let claimed_at = reply.claimed_at.unwrap_or_else(Utc::now);
         if !reply.claimed.is_empty() && fault::is_cut("claimed") {
-            self.must_resume = true;
             return;
         }
-        for claimed in reply.claimed {
-            execute::spawn(&self.shared, claimed, claimed_at);
-        }
+        execute::take_over(&self.shared, self.shared.held.highest_batch(), reply.claimed, claimed_at);
         let is_paused = reply.state == "paused";
         if is_paused && !self.was_paused {
             tracing::warn!(reason = reply.reason, "the queue is paused; nothing is claimed until it is resumed");
@@ -269,6 +305,17 @@ impl Pump {
             "misrouted" => self.fail(WorkerError::Misrouted(reply.reason)),
             "worker_gone" => self.fail(WorkerError::Gone(reply.reason)),
             "upgrade_needed" => self.fail(WorkerError::UpgradeNeeded(reply.reason)),
+            "process_ended" => {
+                // The heartbeat gives back what this process held, and goes on under a new number.
+                self.shared.process.beat();
+                tokio::time::sleep(LONGEST_BUSY_PAUSE).await;
+                self.may_have_work = true;
+            }
+            "late" => {
+                self.shared.process.beat();
+                self.may_have_work = true;
+                tokio::time::sleep(LONGEST_BUSY_PAUSE).await;
+            }
             "draining" => {
                 if !self.shared.stop.is_cancelled() {
                     tracing::info!(reason = reply.reason, "draining, as the database asks");

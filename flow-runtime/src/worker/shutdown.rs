@@ -2,6 +2,7 @@
 
 use std::{collections::HashSet, time::Duration};
 
+use sqlx::PgConnection;
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
     time::Instant,
@@ -11,7 +12,7 @@ use super::pump::Pump;
 use crate::{
     database::{Retry, deadline, in_time},
     error::{DbError, WorkerError},
-    store::{self, TaskId},
+    store::{self, WorkId},
 };
 
 /// How long aborted handlers get to be dropped before their tasks are given back.
@@ -48,7 +49,7 @@ impl Pump {
         let grace = if self.may_settle() { self.shared.config.grace } else { Duration::ZERO };
         let grace_ends = Instant::now() + grace;
         // What a lost reply named is handed over again, held as not begun, and given back below.
-        if self.must_resume {
+        if self.shared.held.is_outstanding() {
             self.settle_all(Some(grace_ends)).await;
         }
         let not_begun = self.shared.held.withdraw_not_begun();
@@ -74,15 +75,15 @@ impl Pump {
 
     /// Settles what has ended, however often that takes, or until `until`.
     async fn settle_all(&mut self, until: Option<Instant>) {
-        while (!self.unsettled.is_empty() || self.must_resume) && self.may_settle() && !is_past(until) {
+        while (self.has_results() || self.shared.held.is_outstanding()) && self.may_settle() && !is_past(until) {
             self.exchange(0).await;
         }
     }
 
     /// Gives tasks back that have no result, however often that takes, or until `until`.
-    async fn release(&mut self, tasks: Vec<TaskId>, until: Option<Instant>) {
-        let settled: HashSet<TaskId> = self.unsettled.iter().map(|settlement| settlement.id).collect();
-        let tasks: Vec<TaskId> = tasks.into_iter().filter(|id| !settled.contains(id)).collect();
+    async fn release(&mut self, tasks: Vec<WorkId>, until: Option<Instant>) {
+        let settled: HashSet<WorkId> = self.results().map(|settlement| settlement.id).collect();
+        let tasks: Vec<WorkId> = tasks.into_iter().filter(|id| !settled.contains(id)).collect();
         while !self.is_cut_off() && !is_past(until) {
             let worker_id = self.shared.worker_id;
             let released = match self.link.get().await {
@@ -98,13 +99,12 @@ impl Pump {
         }
     }
 
-    /// Marks the worker stopped.
+    /// Marks the worker stopped, and gives back what its hand still lists.
     async fn goodbye(&mut self) {
+        let worker_id = self.shared.worker_id;
         while !self.is_cut_off() {
             let stopped = match self.link.get().await {
-                Ok(connection) => {
-                    in_time(deadline::RELEASE, store::stop_worker(connection, self.shared.worker_id)).await
-                }
+                Ok(connection) => in_time(deadline::RELEASE, stop(connection, worker_id)).await,
                 Err(error) => Err(error),
             };
             if self.is_done(stopped).await {
@@ -142,6 +142,13 @@ impl Pump {
     fn may_settle(&self) -> bool {
         !self.is_cut_off() && !matches!(self.fatal, Some(WorkerError::Db(_)))
     }
+}
+
+async fn stop(connection: &mut PgConnection, worker_id: i64) -> Result<(), DbError> {
+    for row in store::stop_worker(connection, worker_id).await? {
+        store::recover_hand(connection, (worker_id, row)).await?;
+    }
+    Ok(())
 }
 
 fn is_past(until: Option<Instant>) -> bool {

@@ -1,13 +1,22 @@
 //! A worker's start: schema, deployment, registration, then its tasks.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
 use sqlx::PgConnection;
 use tokio::sync::{Mutex, Notify, mpsc, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::Instrument;
 
-use super::{RunningWorker, Worker, held::Held, panic, pump::Pump, renew};
+use super::{
+    RunningWorker, Worker,
+    held::Held,
+    log, panic,
+    process::{Membership, Process, random_id},
+    pump::Pump,
+};
 use crate::{
     config::WorkerConfig,
     database::{Link, Subscription, Topic, deadline, in_time},
@@ -16,7 +25,7 @@ use crate::{
     error::{DeployError, WorkerError},
     fault,
     registry::Registered,
-    store::{self, Settlement},
+    store::{self, Settlement, WorkId},
 };
 
 /// How long a drain may take beyond the grace before `shutdown` says that it is not done.
@@ -27,6 +36,7 @@ pub(super) struct Shared {
     pub(super) db: Db,
     pub(super) flow: Registered,
     pub(super) worker_id: i64,
+    pub(super) process: Arc<Process>,
     pub(super) config: WorkerConfig,
     pub(super) held: Held,
     /// The handlers at work.
@@ -36,13 +46,29 @@ pub(super) struct Shared {
     /// Wakes the main loop: a claim may find something now.
     pub(super) wake: Arc<Notify>,
     results: mpsc::UnboundedSender<Settlement>,
+    notices: mpsc::UnboundedSender<Notice>,
+}
+
+/// What the heartbeat has found about a worker, to be logged by the worker.
+pub(super) enum Notice {
+    /// Work that it does not hold any more, each with why.
+    Lost(Vec<(WorkId, String)>),
+    /// The queues of its flow that have work and no worker.
+    Unserved(Vec<String>),
 }
 
 impl Shared {
     /// Hands the outcome of one attempt to the main loop.
     pub(super) fn finish(&self, settlement: Settlement) {
+        self.held.has_result(settlement.id);
         // The receiver is gone only when the worker has given up its tasks.
         let _ = self.results.send(settlement);
+    }
+
+    /// Hands what the heartbeat has found to the worker's log.
+    pub(super) fn notice(&self, notice: Notice) {
+        // The receiver is gone only when the worker is.
+        let _ = self.notices.send(notice);
     }
 
     pub(super) fn free_slots(&self) -> usize {
@@ -66,57 +92,79 @@ pub(super) async fn start(worker: Worker) -> Result<RunningWorker, WorkerError> 
     if fault::is_cut("deploying") {
         link.lose();
     }
-    // A worker that could not renew would lose what it claims: its second connection comes before its registration.
-    let mut renewing = Link::new(worker.db.clone());
-    renewing.get().await?;
-    let (worker_id, queue_id) = register(link.get().await?, &worker).await?;
+    // A worker that could not renew would lose what it claims: the process and its heartbeat come before its registration.
+    let process = worker.db.process().join(&worker.db, worker.config.lease).await?;
+    let worker_id = random_id();
+    let registered = match link.get().await {
+        Ok(connection) => register(connection, &worker, worker_id, process.id()).await,
+        Err(error) => Err(error.into()),
+    };
+    let queue_id = match registered {
+        Ok(queue_id) => queue_id,
+        Err(error) => {
+            process.give_up();
+            return Err(error.into());
+        }
+    };
     tracing::info!(worker_id, queue = worker.queue, name = worker.name(), flow = worker.flow.slug(), "worker started");
     panic::remember_places();
 
     let (results, received) = mpsc::unbounded_channel();
+    let (notices, noticed) = mpsc::unbounded_channel();
     let wake = Arc::new(Notify::new());
     let stop = CancellationToken::new();
     let shared = Arc::new(Shared {
         worker_id,
+        process,
         config: worker.config,
         held: Held::default(),
         handlers: TaskTracker::new(),
         stop: stop.clone(),
         wake: Arc::clone(&wake),
         results,
+        notices,
         flow: worker.flow,
         db: worker.db,
     });
     let hub = shared.db.hub();
     let queue = hub.subscribe(Topic::Queue(queue_id), wake);
-    let own = hub.subscribe(Topic::Worker(worker_id), Arc::new(Notify::new()));
+    let own = hub.subscribe(Topic::Worker(worker_id), shared.process.waker());
+    let membership = shared.process.enter(Arc::clone(&shared));
     let shutdown_limit = shared.config.grace + SHUTDOWN_MARGIN;
     let (ended, has_ended) = watch::channel(false);
     let result = Arc::new(Mutex::new(None));
     let span = tracing::info_span!("worker", queue = worker.queue, worker_id, name = shared.config.name);
-    tokio::spawn(work(shared, [link, renewing], received, queue, own, Arc::clone(&result), ended).instrument(span));
+    tokio::spawn(tell(Arc::downgrade(&shared), noticed).instrument(span.clone()));
+    tokio::spawn(work(shared, link, received, [queue, own], membership, Arc::clone(&result), ended).instrument(span));
     Ok(RunningWorker { worker_id, stop, ended: has_ended, result, shutdown_limit })
 }
 
-/// The worker's life: the main loop and the renewal of leases beside it.
+/// Logs what the heartbeat has found, within the worker's span.
+async fn tell(shared: Weak<Shared>, mut notices: mpsc::UnboundedReceiver<Notice>) {
+    while let Some(notice) = notices.recv().await {
+        let Some(shared) = shared.upgrade() else { return };
+        match notice {
+            Notice::Lost(lost) => log::work_lost(&shared, &lost),
+            Notice::Unserved(queues) => shared.db.lookout().report(shared.flow.slug(), queues),
+        }
+    }
+}
+
+/// The worker's life: the main loop. Should it break off, the worker leaves its process all the same.
 async fn work(
     shared: Arc<Shared>,
-    [link, renewing]: [Link; 2],
+    link: Link,
     results: mpsc::UnboundedReceiver<Settlement>,
-    queue: Subscription,
-    own: Subscription,
+    calls: [Subscription; 2],
+    membership: Membership,
     result: Arc<Mutex<Option<Result<(), WorkerError>>>>,
     ended: watch::Sender<bool>,
 ) {
-    let all_settled = CancellationToken::new();
-    // Should the main loop break off, nobody must keep its leases alive.
-    let _stops_renewal = all_settled.clone().drop_guard();
-    let renewal =
-        tokio::spawn(renew::renew_until(Arc::clone(&shared), renewing, own, all_settled.clone()).in_current_span());
+    let process = Arc::clone(&shared.process);
     let worked = Pump::new(shared, link, results).run().await;
-    all_settled.cancel();
-    let _ = renewal.await;
-    drop(queue);
+    drop(calls);
+    drop(membership);
+    process.left().await;
     if let Err(error) = &worked {
         tracing::error!(error = %error, "worker stopped");
     }
@@ -136,12 +184,19 @@ async fn deploy(connection: &mut PgConnection, worker: &Worker) -> Result<(), De
     deploy::deploy(connection, &deployment).await
 }
 
-async fn register(connection: &mut PgConnection, worker: &Worker) -> Result<(i64, i32), DeployError> {
+async fn register(
+    connection: &mut PgConnection,
+    worker: &Worker,
+    worker_id: i64,
+    process_id: i64,
+) -> Result<i32, DeployError> {
     let index = |step: &usize| i32::try_from(*step).unwrap_or(i32::MAX);
     let steps: Vec<i32> = worker.steps.iter().map(index).collect();
     let takes_input = |step: &&usize| worker.flow.handlers.takes_input(**step);
     let input_steps: Vec<i32> = worker.steps.iter().filter(takes_input).map(index).collect();
     let new = store::NewWorker {
+        worker_id,
+        process_id,
         name: worker.name(),
         shape: &worker.flow.definition.shape,
         queue: &worker.queue,

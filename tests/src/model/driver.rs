@@ -1,6 +1,6 @@
 //! Plays a history on the engine and on the machine, and compares them after every step.
 
-use std::time::Duration;
+use std::{sync::atomic::Ordering, time::Duration};
 
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -88,10 +88,7 @@ impl<'a> Driver<'a> {
             Op::Start(input) => self.start(*input).await,
             Op::Claim { worker, limit } => drop(self.claim(worker % self.workers.len(), *limit).await?),
             Op::Settle { picks, by, limit } => self.settle(picks, *by, *limit).await?,
-            Op::PassTime => {
-                self.engine.pass_time().await;
-                self.machine.pass_time();
-            }
+            Op::PassTime => self.pass_time().await?,
             Op::Release(picks) => self.release(picks).await?,
             Op::Resume { worker, limit } => self.resume(worker % self.workers.len(), *limit).await?,
             Op::Cancel(run) => {
@@ -105,9 +102,17 @@ impl<'a> Driver<'a> {
     }
 
     async fn compare(&self) -> Played {
+        self.compare_runs().await?;
+        self.check_invariants().await
+    }
+
+    async fn compare_runs(&self) -> Played {
         let stored: Value =
             sqlx::query_scalar(SNAPSHOT).fetch_one(self.engine.pool()).await.map_err(|e| e.to_string())?;
-        same("the runs", &stored, &self.machine.snapshot())?;
+        same("the runs", &stored, &self.machine.snapshot())
+    }
+
+    async fn check_invariants(&self) -> Played {
         same("broken invariants", &self.engine.broken_rows().await, &Vec::new())
     }
 
@@ -142,15 +147,18 @@ impl<'a> Driver<'a> {
 
     fn note(&mut self, worker: usize, claim: Claim) -> Played {
         let id = self.workers[worker].hand.id;
+        let holder = (id, claim.batch);
         let (at, step) = (self.machine.find(claim.run), index(claim.step));
         for need in &self.machine.flow.steps[step].needs {
             let sent = claim.dep(i32::try_from(*need).unwrap_or(-2));
             same("a dependency", &sent, &self.machine.output(at, *need))?;
         }
         same("the input", &claim.dep(-1), &Some(&self.machine.runs[at].input))?;
-        let task =
-            self.machine.claim(at, step, index(claim.task), id).ok_or("a task was claimed that was not to be had")?;
-        same("the attempt", &(claim.attempt, claim.is_exhausted), &(task.attempt, task.is_exhausted()))?;
+        let task = self
+            .machine
+            .claim(at, step, index(claim.task), holder)
+            .ok_or("a task was claimed that was not to be had")?;
+        same("the attempt", &(claim.attempt, claim.is_exhausted), &(task.attempt, task.is_exhausted))?;
         same("the item", &claim.item, &task.item)?;
         self.log.push((id, claim));
         Ok(())
@@ -201,7 +209,7 @@ impl<'a> Driver<'a> {
             End::Permanent => (claim.fail_for_good(&text), Outcome::Permanent(text)),
             End::LeaseExpired => (claim.ended("lease_expired", Some(&text)), Outcome::LeaseExpired(text)),
         };
-        (settle, Sent { run: claim.run, step, task: index(claim.task), attempt: claim.attempt, outcome })
+        (settle, Sent { run: claim.run, step, task: index(claim.task), batch: claim.batch, outcome })
     }
 
     /// One of a few outputs; a step that feeds a map mostly gives a list.
@@ -224,14 +232,14 @@ impl<'a> Driver<'a> {
         let mut held: Vec<Claim> =
             picks.iter().filter_map(|back| self.picked(*back)).map(|(_, claim)| claim.clone()).collect();
         held.dedup();
-        held.sort_by_key(|claim| (claim.run, claim.step, claim.task, claim.attempt));
-        held.dedup_by_key(|claim| (claim.run, claim.step, claim.task, claim.attempt));
+        held.sort_by_key(|claim| (claim.run, claim.step, claim.task, claim.batch));
+        held.dedup_by_key(|claim| (claim.run, claim.step, claim.task, claim.batch));
         let said = self.workers[worker].hand.release(&held).await;
         let expected: Vec<bool> = held
             .iter()
             .map(|claim| {
                 let at = self.machine.find(claim.run);
-                self.machine.release(at, index(claim.step), index(claim.task), claim.attempt, owner)
+                self.machine.release(at, index(claim.step), index(claim.task), (owner, claim.batch))
             })
             .collect();
         same("what was released", &said, &expected)?;
@@ -245,32 +253,39 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
+    /// The last exchange of a worker once more: it hands out again what is still held under its number, or is made for the first time
+    /// when it had handed out nothing.
     async fn resume(&mut self, worker: usize, limit: i32) -> Played {
-        let id = self.workers[worker].hand.id;
-        let own = self.log.iter().filter(|(owner, _)| *owner == id).map(|(_, claim)| claim.clone());
-        let held: Vec<Claim> = own.step_by(2).collect();
-        let is_held = |run: Uuid, step: usize, task: usize, attempt: i32| {
-            held.iter().any(|h| (h.run, index(h.step), index(h.task), h.attempt) == (run, step, task, attempt))
-        };
-        let lost =
-            self.machine.runs.iter().flat_map(|run| run.tasks.iter().map(|(key, task)| (run.id, *key, task))).filter(
-                |(run, (step, task), state)| {
-                    state.status == "started"
-                        && !state.is_visible
-                        && state.worker == Some(id)
-                        && !is_held(*run, *step, *task, state.attempt)
-                },
-            );
-        let lost = lost.count();
-        let reply = self.workers[worker].hand.resume(limit, &held).await;
-        if lost == 0 {
-            self.take(worker, limit, reply)?;
-            return Ok(());
+        let hand = &self.workers[worker].hand;
+        let holder = (hand.id, hand.batch.load(Ordering::SeqCst));
+        let is_repeat = self.log.iter().any(|(id, claim)| (*id, claim.batch) == holder);
+        let reply = hand.repeat(limit, &[]).await;
+        if !is_repeat {
+            return self.take(worker, limit, reply).map(drop);
         }
-        same("the number of tasks handed over again", &reply.claims.len(), &lost)?;
+        same("the number of tasks handed over again", &reply.claims.len(), &self.machine.held(holder))?;
         for claim in reply.claims {
             self.note(worker, claim)?;
         }
+        Ok(())
+    }
+
+    /// Every lease ends, row of a hand by row of a hand is recovered, and every message becomes visible.
+    async fn pass_time(&mut self) -> Played {
+        self.engine.expire_leases().await;
+        for (worker, row, entries) in self.engine.hands().await {
+            let mut lost = Vec::new();
+            for (run, step, task, batch) in entries {
+                let listed = (run, index(step), index(task.max(0)));
+                lost.extend(self.machine.lose(&[listed], (worker, batch)));
+            }
+            lost.sort_by_key(|one| (self.machine.find(one.run), one.step, one.task));
+            self.machine.settle(worker, &lost);
+            self.engine.recover_row(worker, row).await;
+            self.compare_runs().await.map_err(|what| format!("after the recovery of {worker} {row}: {what}"))?;
+        }
+        self.engine.go_on().await;
+        self.machine.pass_time();
         Ok(())
     }
 

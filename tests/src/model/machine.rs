@@ -8,6 +8,7 @@ use uuid::Uuid;
 use super::{
     contain::contains,
     flow::{Flow, Mode, Source},
+    settle::{Outcome, Sent},
 };
 
 /// One run with its steps and tasks.
@@ -44,12 +45,14 @@ pub struct Task {
     pub status: &'static str,
     /// The attempt.
     pub attempt: i32,
-    /// The worker of the attempt.
-    pub worker: Option<i64>,
+    /// The worker of the attempt, and the number of the exchange that claimed it.
+    pub holder: Option<(i64, i64)>,
+    /// It was handed over without an attempt left.
+    pub is_exhausted: bool,
     /// The element, in a map.
     pub item: Option<Value>,
-    /// Attempts that did not succeed: whether the lease ended, and the worker.
-    pub errors: BTreeMap<i32, (bool, i64)>,
+    /// Attempts that did not succeed, by who held them: whether the lease had ended.
+    pub errors: BTreeMap<(i64, i64), bool>,
     /// Whether its message is visible.
     pub is_visible: bool,
     pub(super) output: Option<Value>,
@@ -58,11 +61,6 @@ pub struct Task {
 impl Task {
     pub(super) fn is_live(&self) -> bool {
         matches!(self.status, "queued" | "started")
-    }
-
-    /// Whether it was handed over without attempts left.
-    pub fn is_exhausted(&self) -> bool {
-        self.status == "started" && self.errors.contains_key(&self.attempt)
     }
 }
 
@@ -142,10 +140,27 @@ impl Machine {
         true
     }
 
-    /// Every lease ends and every message becomes visible.
+    /// What a worker held under a batch is lost: it waits again, or has failed when no attempt is left.
+    pub(super) fn lose(&mut self, listed: &[(Uuid, usize, usize)], holder: (i64, i64)) -> Vec<Sent> {
+        let is_held = |task: &Task| task.status == "started" && task.holder == Some(holder);
+        let held = listed
+            .iter()
+            .filter(|(run, step, task)| self.runs[self.find(*run)].tasks.get(&(*step, *task)).is_some_and(is_held));
+        let text = "the lease ended before the attempt was settled";
+        held.map(|(run, step, task)| Sent {
+            run: *run,
+            step: *step,
+            task: *task,
+            batch: holder.1,
+            outcome: Outcome::LeaseExpired(text.to_owned()),
+        })
+        .collect()
+    }
+
+    /// Every message becomes visible.
     pub fn pass_time(&mut self) {
         for task in self.runs.iter_mut().flat_map(|run| run.tasks.values_mut()) {
-            task.is_visible = task.is_live();
+            task.is_visible = task.status == "queued";
         }
     }
 
@@ -155,34 +170,37 @@ impl Machine {
         tasks.filter(|((step, _), task)| task.is_live() && task.is_visible && steps.contains(step)).count()
     }
 
-    /// A worker claims a task that is visible, or a resume hands it over again; returns the task as it is then.
-    pub fn claim(&mut self, at: usize, step: usize, task: usize, worker: i64) -> Option<&Task> {
+    /// A worker claims a task that is visible, or is told once more that it has; returns the task as it is then.
+    pub fn claim(&mut self, at: usize, step: usize, task: usize, holder: (i64, i64)) -> Option<&Task> {
         let max_attempts = self.flow.steps[step].max_attempts;
         let task = self.runs[at].tasks.get_mut(&(step, task)).filter(|task| task.is_live())?;
-        if task.is_visible {
-            if task.status == "started" {
-                let former = task.worker?;
-                task.errors.entry(task.attempt).or_insert((true, former));
-            }
-            if task.attempt < max_attempts {
-                task.attempt += 1;
-            }
-        } else if task.worker != Some(worker) {
+        if task.status == "started" {
+            return (task.holder == Some(holder)).then_some(task);
+        }
+        if !task.is_visible {
             return None;
         }
-        (task.status, task.worker, task.is_visible) = ("started", Some(worker), false);
+        task.is_exhausted = task.attempt >= max_attempts;
+        task.attempt += i32::from(!task.is_exhausted);
+        (task.status, task.holder, task.is_visible) = ("started", Some(holder), false);
         Some(task)
     }
 
+    /// How many tasks are held under this holder.
+    pub fn held(&self, holder: (i64, i64)) -> usize {
+        let tasks = self.runs.iter().flat_map(|run| run.tasks.values());
+        tasks.filter(|task| task.status == "started" && task.holder == Some(holder)).count()
+    }
+
     /// A worker gives a task back; whether it held that attempt.
-    pub fn release(&mut self, at: usize, step: usize, task: usize, attempt: i32, worker: i64) -> bool {
+    pub fn release(&mut self, at: usize, step: usize, task: usize, holder: (i64, i64)) -> bool {
         let Some(task) = self.runs[at].tasks.get_mut(&(step, task)) else { return false };
-        if task.status != "started" || task.attempt != attempt || task.worker != Some(worker) {
+        if task.status != "started" || task.holder != Some(holder) {
             return false;
         }
         // What was handed over without an attempt left has used none here.
-        let used = i32::from(!task.is_exhausted());
-        (task.status, task.attempt, task.worker) = ("queued", task.attempt - used, None);
+        let used = i32::from(!task.is_exhausted);
+        (task.status, task.attempt, task.holder) = ("queued", task.attempt - used, None);
         task.is_visible = true;
         true
     }

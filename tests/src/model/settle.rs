@@ -22,7 +22,7 @@ pub(super) struct Sent {
     pub(super) run: Uuid,
     pub(super) step: usize,
     pub(super) task: usize,
-    pub(super) attempt: i32,
+    pub(super) batch: i64,
     pub(super) outcome: Outcome,
 }
 
@@ -77,15 +77,15 @@ impl Machine {
         self.runs.iter().position(|known| known.id == run).expect("every claim is of a known run")
     }
 
-    fn judge(&self, worker: i64, one: &Sent, seen: &mut BTreeSet<(Uuid, usize, usize)>) -> &'static str {
+    fn judge(&self, worker: i64, one: &Sent, seen: &mut BTreeSet<(Uuid, usize, usize, i64)>) -> &'static str {
         let Some(task) = self.runs[self.find(one.run)].tasks.get(&(one.step, one.task)) else { return "lost" };
-        let is_current = task.attempt == one.attempt && task.worker == Some(worker);
-        let may_end = !task.is_exhausted() || matches!(one.outcome, Outcome::LeaseExpired(_));
+        let is_current = task.holder == Some((worker, one.batch));
+        let may_end = !task.is_exhausted || matches!(one.outcome, Outcome::LeaseExpired(_));
         if task.status == "started" && is_current && may_end {
-            return if seen.insert((one.run, one.step, one.task)) { "accepted" } else { "already_settled" };
+            return if seen.insert((one.run, one.step, one.task, one.batch)) { "accepted" } else { "already_settled" };
         }
         let has_ended = matches!(task.status, "completed" | "failed") && is_current;
-        let was_reported = task.errors.get(&one.attempt) == Some(&(false, worker));
+        let was_reported = task.errors.get(&(worker, one.batch)).is_some_and(|has_expired| !has_expired);
         if has_ended || was_reported { "already_settled" } else { "lost" }
     }
 
@@ -133,9 +133,9 @@ impl Machine {
         if task.status != "started" {
             return Failed::Late;
         }
-        task.errors.entry(one.attempt).or_insert((has_expired, worker));
-        if is_retryable && one.attempt < max_attempts {
-            (task.status, task.worker, task.is_visible) = ("queued", None, is_visible);
+        task.errors.entry((worker, one.batch)).or_insert(has_expired);
+        if is_retryable && task.attempt < max_attempts {
+            (task.status, task.holder, task.is_visible) = ("queued", None, is_visible);
             return Failed::Retried;
         }
         task.status = "failed";

@@ -13,15 +13,71 @@ impl Engine {
         engine
     }
 
-    /// Ends every running lease now and makes every message visible, as if the time had passed.
+    /// As if the time had passed: every lease is over, what was held is recovered, the processes go on, every message is visible.
     pub async fn pass_time(&self) {
+        self.end_leases().await;
+        self.go_on().await;
+    }
+
+    /// Ends every lease now, and recovers what was held under it.
+    pub async fn end_leases(&self) {
+        self.expire_leases().await;
+        self.recover().await;
+    }
+
+    /// Ends the processes whose leases are over.
+    pub async fn end_lost_processes(&self) {
+        self.run_sql("select flow.end_process(p.process_id) from flow.process p where p.ended_at is null and p.lease_until < now()")
+            .await;
+    }
+
+    /// Ends every lease now, and the processes with them.
+    pub async fn expire_leases(&self) {
+        let living = "ended_at is null and stopped_at is null";
+        for change in [
+            format!("update flow.process set lease_until = clock_timestamp() where {living}"),
+            format!("select flow.end_process(p.process_id) from flow.process p where {living}"),
+        ] {
+            sqlx::raw_sql(sqlx::AssertSqlSafe(change)).execute(self.pool()).await.unwrap();
+        }
+    }
+
+    /// Recovers what is listed in hands of workers that are gone, stopped or ended.
+    pub async fn recover(&self) {
+        for (worker, row, _) in self.hands().await {
+            self.recover_row(worker, row).await;
+        }
+    }
+
+    /// Recovers one row of a hand.
+    pub async fn recover_row(&self, worker: i64, row: i64) {
+        let recover = "select flow.recover_hand($1, $2)";
+        sqlx::query(recover).bind(worker).bind(row).execute(self.pool()).await.unwrap();
+    }
+
+    /// The rows of all hands: worker, batch, and what each lists, as run, step, task and batch.
+    pub async fn hands(&self) -> Vec<(i64, i64, Vec<(Uuid, i32, i32, i64)>)> {
+        let query = "select h.worker_id, h.batch, h.runs, h.steps, h.tasks, h.batches from flow.hand h order by 1, 2";
+        let rows: Vec<(i64, i64, Vec<Uuid>, Vec<i32>, Vec<i32>, Vec<i64>)> =
+            sqlx::query_as(query).fetch_all(self.pool()).await.unwrap();
+        rows.into_iter()
+            .map(|(worker, row, runs, steps, tasks, batches)| {
+                let places = runs.into_iter().zip(steps).zip(tasks).zip(batches);
+                (worker, row, places.map(|(((run, step), task), batch)| (run, step, task, batch)).collect())
+            })
+            .collect()
+    }
+
+    /// Lets processes that were ended go on, and makes every message visible.
+    pub async fn go_on(&self) {
         self.run_sql(
-            "update flow.task set lease_until = clock_timestamp() where lease_until is not null;
-             update flow.step_state set lease_until = clock_timestamp() where lease_until is not null;
-             do $$ declare q text; begin
+            "do $$ declare q text; begin
                  for q in select name from flow.queue loop
                      execute format('update pgmq.%I set vt = least(vt, clock_timestamp())', 'q_' || q);
                  end loop;
+                 perform flow.revive_process(p.process_id, p.process_id + 1, p.name, p.lease_ms)
+                 from flow.process p where p.ended_at is not null
+                   and exists (select from flow.worker w where w.process_id = p.process_id and w.stopped_at is null);
              end $$",
         )
         .await;
@@ -56,20 +112,20 @@ impl Engine {
              ), steps as (
                  insert into flow.step_state (run_id, step_index, flow_id, remaining_deps, remaining_tasks, task_count,
                                               status, started_at, ended_at, queued_at, queue_id, message_id, attempt, worker_id,
-                                              claimed_at, output)
+                                              batch, claimed_at, output)
                  select e.run_id, s.step_index, e.flow_id, 0, 0, case s.kind when 'map' then $3 else 1 end, 'completed', now(),
-                        now(), w.at, w.queue_id, w.one, coalesce(w.one + 1, 0), w.one, w.at, '[]'
+                        now(), w.at, w.queue_id, w.one, coalesce(w.one + 1, 0), w.one, w.one, w.at, '[]'
                  from ended e join flow.step s using (flow_id)
                  left join lateral (select s.queue_id, 1 as one, now() as at where s.kind = 'single') w on true
              ), failures as (
-                 insert into flow.attempt_error (run_id, step_index, task_index, attempt, cause, error, worker_id, at)
-                 select e.run_id, s.step_index, case s.kind when 'map' then 0 else -1 end, 1, 'error', 'no', 1, now()
+                 insert into flow.attempt_error (run_id, step_index, task_index, worker_id, batch, attempt, cause, error, at)
+                 select e.run_id, s.step_index, case s.kind when 'map' then 0 else -1 end, 1, 0, 1, 'error', 'no', now()
                  from ended e join flow.step s using (flow_id)
              )
              insert into flow.task (run_id, step_index, task_index, flow_id, queue_id, attempt, message_id, queued_at,
-                                    status, worker_id, claimed_at, ended_at, item, output)
+                                    status, worker_id, batch, claimed_at, ended_at, item, output)
              select e.run_id, s.step_index, i, e.flow_id, s.queue_id, case when i = 0 then 2 else 1 end, 1, now(),
-                    'completed', 1, now(), now(), '1', '1'
+                    'completed', 1, 1, now(), now(), '1', '1'
              from ended e join flow.step s using (flow_id), generate_series(0, $3 - 1) i where s.kind = 'map'";
         sqlx::query(insert).bind(slug).bind(runs).bind(tasks).execute(self.pool()).await.unwrap();
     }

@@ -1,4 +1,4 @@
-//! Claiming, settling, renewing and releasing tasks, in sets.
+//! Claiming, settling and releasing work, in sets.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,27 +9,29 @@ use uuid::Uuid;
 use super::outcome::Outcome;
 use crate::error::DbError;
 
-/// One attempt of one piece of work: what a worker holds, and what a settlement names beside the worker.
+/// One piece of work as a worker holds it; worker and batch are the fence of whatever is said about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct TaskId {
+pub(crate) struct WorkId {
     pub(crate) run_id: Uuid,
     pub(crate) step: i32,
     /// The task's index in a map; -1 is a single step.
     pub(crate) task: i32,
-    pub(crate) attempt: i32,
+    /// The number of the exchange that claimed it.
+    pub(crate) batch: i64,
 }
 
-impl TaskId {
+impl WorkId {
     /// The task's index as people see it: 0 for a single step.
     pub(crate) fn task_index(&self) -> u32 {
         u32::try_from(self.task).unwrap_or_default()
     }
 }
 
-/// A claimed task with its arguments as JSON text, shared where tasks share them.
+/// A claimed piece of work with its arguments as JSON text, shared where several share them.
 #[derive(Debug)]
 pub(crate) struct Claimed {
-    pub(crate) id: TaskId,
+    pub(crate) id: WorkId,
+    pub(crate) attempt: i32,
     pub(crate) timeout: Duration,
     /// No attempt is left: it is to be settled as `lease_expired` without running the handler.
     pub(crate) is_exhausted: bool,
@@ -42,7 +44,8 @@ pub(crate) struct Claimed {
 /// One attempt and how it ended.
 #[derive(Debug, Clone)]
 pub(crate) struct Settlement {
-    pub(crate) id: TaskId,
+    pub(crate) id: WorkId,
+    pub(crate) attempt: i32,
     pub(crate) outcome: Outcome,
 }
 
@@ -53,19 +56,23 @@ pub(crate) enum Verdict {
     Accepted,
     /// It was accepted before; this was the same one again.
     AlreadySettled,
-    /// It changed nothing: the attempt was somebody else's by then, or its run or step had ended.
+    /// It changed nothing: the work was somebody else's by then, or its run or step had ended.
     Lost,
+    /// Somebody else has locked its run: it is to be sent again.
+    Busy,
 }
 
 /// What a worker sends in one exchange.
 #[derive(Debug)]
 pub(crate) struct Exchange<'a> {
+    pub(crate) process_id: i64,
     pub(crate) worker_id: i64,
+    /// The number of this exchange; the same again after a lost reply.
+    pub(crate) batch: i64,
     pub(crate) limit: usize,
-    pub(crate) lease: Duration,
     pub(crate) settlements: &'a [Settlement],
-    /// After a lost reply: what the worker holds, so that it is handed what that reply named.
-    pub(crate) resume_with: Option<Vec<TaskId>>,
+    /// Batches of which every piece of work has been answered for.
+    pub(crate) finished: &'a [i64],
     /// Claim one task, and fail its run when its values cannot be sent.
     pub(crate) is_careful: bool,
 }
@@ -73,7 +80,7 @@ pub(crate) struct Exchange<'a> {
 /// What comes back from one exchange.
 #[derive(Debug)]
 pub(crate) struct Exchanged {
-    /// `ok`, `paused`, `draining`, `corrupt`, `misrouted`, `worker_gone` or `upgrade_needed`.
+    /// `ok`, `busy`, `paused`, `draining`, `late`, `process_ended`, `corrupt`, `misrouted`, `worker_gone` or `upgrade_needed`.
     pub(crate) state: String,
     pub(crate) reason: String,
     /// More messages may be visible than were asked for.
@@ -137,23 +144,23 @@ struct ExchangeRow {
     p_failed_errors: Option<Vec<Option<String>>>,
 }
 
-/// The columns of a list of tasks, as the functions take them.
+/// The columns of a list of work, as the functions take them.
 #[derive(Default)]
-struct Columns {
-    runs: Vec<Uuid>,
-    steps: Vec<i32>,
-    tasks: Vec<i32>,
-    attempts: Vec<i32>,
+pub(super) struct Columns {
+    pub(super) runs: Vec<Uuid>,
+    pub(super) steps: Vec<i32>,
+    pub(super) tasks: Vec<i32>,
+    pub(super) batches: Vec<i64>,
 }
 
 impl Columns {
-    fn of(ids: impl Iterator<Item = TaskId>) -> Self {
+    pub(super) fn of(ids: impl Iterator<Item = WorkId>) -> Self {
         let mut columns = Self::default();
         for id in ids {
             columns.runs.push(id.run_id);
             columns.steps.push(id.step);
             columns.tasks.push(id.task);
-            columns.attempts.push(id.attempt);
+            columns.batches.push(id.batch);
         }
         columns
     }
@@ -162,38 +169,33 @@ impl Columns {
 pub(crate) async fn exchange(connection: &mut PgConnection, sent: &Exchange<'_>) -> Result<Exchanged, DbError> {
     let settled = Columns::of(sent.settlements.iter().map(|settlement| settlement.id));
     let outcomes = || sent.settlements.iter().map(|settlement| &settlement.outcome);
-    let held = Columns::of(sent.resume_with.iter().flatten().copied());
-    let row: ExchangeRow = sqlx::query_as(
-        "select * from flow.exchange($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
-    )
-    .bind(sent.worker_id)
-    .bind(i32::try_from(sent.limit).unwrap_or(i32::MAX))
-    .bind(millis(sent.lease))
-    .bind(settled.runs)
-    .bind(settled.steps)
-    .bind(settled.tasks)
-    .bind(settled.attempts)
-    .bind(outcomes().map(Outcome::name).collect::<Vec<_>>())
-    .bind(outcomes().map(Outcome::output).collect::<Vec<_>>())
-    .bind(outcomes().map(Outcome::error).collect::<Vec<_>>())
-    .bind(outcomes().map(Outcome::delay_ms).collect::<Vec<_>>())
-    .bind(sent.resume_with.is_some())
-    .bind(held.runs)
-    .bind(held.steps)
-    .bind(held.tasks)
-    .bind(held.attempts)
-    .bind(sent.is_careful)
-    .fetch_one(connection)
-    .await?;
-    Ok(row.into())
+    let row: ExchangeRow =
+        sqlx::query_as("select * from flow.exchange($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)")
+            .bind(sent.process_id)
+            .bind(sent.worker_id)
+            .bind(sent.batch)
+            .bind(i32::try_from(sent.limit).unwrap_or(i32::MAX))
+            .bind(settled.runs)
+            .bind(settled.steps)
+            .bind(settled.tasks)
+            .bind(settled.batches)
+            .bind(outcomes().map(Outcome::name).collect::<Vec<_>>())
+            .bind(outcomes().map(Outcome::output).collect::<Vec<_>>())
+            .bind(outcomes().map(Outcome::error).collect::<Vec<_>>())
+            .bind(outcomes().map(Outcome::delay_ms).collect::<Vec<_>>())
+            .bind(sent.finished)
+            .bind(sent.is_careful)
+            .fetch_one(connection)
+            .await?;
+    Ok(Exchanged::new(row, sent.batch))
 }
 
-impl From<ExchangeRow> for Exchanged {
-    fn from(mut row: ExchangeRow) -> Self {
+impl Exchanged {
+    fn new(mut row: ExchangeRow, batch: i64) -> Self {
         let sizes = row.p_values.iter().flatten().map(String::len);
         let items = row.p_items.iter().flatten().flatten().map(String::len);
         let bytes = sizes.chain(items).sum();
-        let claimed = claimed(&mut row);
+        let claimed = claimed(&mut row, batch);
         let (fates, failed_runs) = (fates(&mut row), failed_runs(&mut row));
         Self {
             bytes,
@@ -213,6 +215,7 @@ fn verdict(name: &str) -> Verdict {
     match name {
         "accepted" => Verdict::Accepted,
         "already_settled" => Verdict::AlreadySettled,
+        "busy" => Verdict::Busy,
         _ => Verdict::Lost,
     }
 }
@@ -253,7 +256,7 @@ pub(crate) async fn give_up_attempt(
         .bind(id.run_id)
         .bind(id.step)
         .bind(id.task)
-        .bind(id.attempt)
+        .bind(id.batch)
         .bind(settlement.outcome.error())
         .fetch_one(connection)
         .await?;
@@ -261,7 +264,7 @@ pub(crate) async fn give_up_attempt(
 }
 
 /// Puts the columns of the reply together; each shared value is one allocation, whoever needs it.
-fn claimed(row: &mut ExchangeRow) -> Vec<Claimed> {
+fn claimed(row: &mut ExchangeRow, batch: i64) -> Vec<Claimed> {
     let take = |column: &mut Option<Vec<i32>>| column.take().unwrap_or_default();
     let (steps, tasks, attempts) = (take(&mut row.p_steps), take(&mut row.p_tasks), take(&mut row.p_attempts));
     let mut items = row.p_items.take().unwrap_or_default();
@@ -282,7 +285,8 @@ fn claimed(row: &mut ExchangeRow) -> Vec<Claimed> {
         .map(|(at, run_id)| {
             let of_run = shared.get(&run_id).map(Vec::as_slice).unwrap_or_default();
             Claimed {
-                id: TaskId { run_id, step: steps[at], task: tasks[at], attempt: attempts[at] },
+                id: WorkId { run_id, step: steps[at], task: tasks[at], batch },
+                attempt: attempts[at],
                 timeout: Duration::from_millis(timeouts[at].unsigned_abs()),
                 is_exhausted: exhausted[at],
                 item: items.get_mut(at).and_then(Option::take).map(Into::into),
@@ -296,48 +300,11 @@ fn claimed(row: &mut ExchangeRow) -> Vec<Claimed> {
         .collect()
 }
 
-/// The database's answer to a renewal.
-#[derive(Debug)]
-pub(crate) struct Renewed {
-    pub(crate) state: String,
-    pub(crate) reason: String,
-    /// The tasks whose leases are lost, each with why: `cancelled`, `skipped`, `taken` or `gone`.
-    pub(crate) lost: Vec<(TaskId, String)>,
-}
-
-pub(crate) async fn renew_leases(
-    connection: &mut PgConnection,
-    worker_id: i64,
-    lease: Duration,
-    held: &[TaskId],
-) -> Result<Renewed, DbError> {
-    let columns = Columns::of(held.iter().copied());
-    let (state, reason, verdicts, reasons): (String, Option<String>, Vec<String>, Vec<Option<String>>) =
-        sqlx::query_as(
-            "select p_state, p_reason, p_verdicts, p_reasons from flow.renew_leases($1, $2, $3, $4, $5, $6)",
-        )
-        .bind(worker_id)
-        .bind(millis(lease))
-        .bind(columns.runs)
-        .bind(columns.steps)
-        .bind(columns.tasks)
-        .bind(columns.attempts)
-        .fetch_one(connection)
-        .await?;
-    let lost = held
-        .iter()
-        .zip(verdicts.iter().zip(reasons))
-        .filter(|(_, (verdict, _))| *verdict == "lost")
-        .map(|(id, (_, reason))| (*id, reason.unwrap_or_default()))
-        .collect();
-    Ok(Renewed { state, reason: reason.unwrap_or_default(), lost })
-}
-
-/// Gives tasks back unused and drains the worker. Tasks it did not hold any more are passed over.
+/// Gives work back unused and drains the worker. What it did not hold any more is passed over.
 pub(crate) async fn release_work(
     connection: &mut PgConnection,
     worker_id: i64,
-    held: &[TaskId],
+    held: &[WorkId],
 ) -> Result<(), DbError> {
     let columns = Columns::of(held.iter().copied());
     sqlx::query("select flow.release_work($1, $2, $3, $4, $5)")
@@ -345,12 +312,8 @@ pub(crate) async fn release_work(
         .bind(columns.runs)
         .bind(columns.steps)
         .bind(columns.tasks)
-        .bind(columns.attempts)
+        .bind(columns.batches)
         .execute(connection)
         .await?;
     Ok(())
-}
-
-fn millis(length: Duration) -> i64 {
-    i64::try_from(length.as_millis()).unwrap_or(i64::MAX)
 }

@@ -1,0 +1,29 @@
+-- Take work away from who holds it and has not said in time what became of it: the attempt is used, and the work waits again while
+-- attempts are left, else its step or run goes on as `when_exhausted` says. Returns what this has brought about.
+-- The caller holds the locks of runs and work.
+create or replace function flow.lose_work(p_work flow.work[], p_now timestamptz) returns flow.progress language plpgsql as $$
+declare
+    v_failures flow.failure[];
+    v_progress flow.progress;
+begin
+    v_failures := array(
+        select row(w.ord, w.run_id, w.step_index, w.task_index, w.flow_id, w.row_id, w.queue_id, w.worker_id, w.batch, w.attempt,
+                   'lease_expired', coalesce(e.error, 'the lease ended before the attempt was settled'), w.is_exhausted, w.attempt < s.max_attempts,
+                   0, s.max_attempts, s.when_exhausted)::flow.failure
+        from unnest(p_work) with ordinality w(
+            run_id, step_index, task_index, flow_id, row_id, status, queue_id, message_id, attempt, worker_id, batch, claimed_at,
+            timeout_ms, is_exhausted, ord)
+        cross join lateral (
+            select s.max_attempts, s.when_exhausted from flow.step s
+            where s.flow_id = w.flow_id and s.step_index = w.step_index offset 0
+        ) s
+        -- What was handed over without an attempt left still carries the error of its last one.
+        left join lateral (
+            select e.error from flow.attempt_error e
+            where w.is_exhausted and e.run_id = w.run_id and e.step_index = w.step_index and e.task_index = w.task_index
+              and e.attempt = w.attempt limit 1
+        ) e on true
+        order by w.run_id, w.step_index, w.task_index);
+    v_progress := (select f.p_progress from flow.fail_work(v_failures, p_now) f);
+    return flow.count_down_runs(v_progress, p_now);
+end $$;

@@ -1,0 +1,374 @@
+//! The process: one lease and one heartbeat for all workers that a program has on a database, on a thread of its own, so that no
+//! handler can keep the lease from being renewed. Whoever finds that another process is lost gives its work back.
+
+use std::{
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicI64, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use flow_core::definition::QueueMode;
+use tokio::sync::{Notify, oneshot};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use super::start::{Notice, Shared};
+use crate::{
+    database::{Backoff, Link, deadline, in_time},
+    db::Db,
+    error::DbError,
+    fault,
+    store::{self, Heard},
+};
+
+/// The longest pause between two heartbeats, whatever the lease.
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+
+/// The processes that a program has on one database: one, while it has workers there.
+#[derive(Default)]
+pub(crate) struct ProcessSlot(tokio::sync::Mutex<Option<Arc<Process>>>);
+
+/// A process of this program, with its workers.
+pub(crate) struct Process {
+    id: AtomicI64,
+    name: String,
+    members: Mutex<Vec<Arc<Shared>>>,
+    /// The shortest lease that one of its workers asks for, in milliseconds.
+    lease_ms: AtomicI64,
+    /// A heartbeat is wanted now.
+    beat: Arc<Notify>,
+    /// Cancelled when its last worker has left.
+    stop: CancellationToken,
+    /// Cancelled when its thread has ended.
+    ended: CancellationToken,
+}
+
+/// A worker's place in its process; left when dropped.
+pub(super) struct Membership {
+    process: Arc<Process>,
+    worker_id: i64,
+}
+
+/// A number that nobody else has chosen.
+pub(super) fn random_id() -> i64 {
+    let (_, low) = Uuid::new_v4().as_u64_pair();
+    i64::try_from(low >> 1).unwrap_or(i64::MAX)
+}
+
+impl ProcessSlot {
+    /// The process that is at work, or a new one, which is registered and has its heartbeat.
+    pub(super) async fn join(&self, db: &Db, lease: Duration) -> Result<Arc<Process>, DbError> {
+        let mut slot = self.0.lock().await;
+        if let Some(process) = slot.as_ref().filter(|process| process.admit(lease)) {
+            return Ok(Arc::clone(process));
+        }
+        let process = Arc::new(Process::new(lease));
+        process.start(db).await?;
+        *slot = Some(Arc::clone(&process));
+        Ok(process)
+    }
+}
+
+impl Process {
+    fn new(lease: Duration) -> Self {
+        Self {
+            id: AtomicI64::new(random_id()),
+            name: format!("{}:{}", hostname(), std::process::id()),
+            members: Mutex::default(),
+            lease_ms: AtomicI64::new(millis(lease)),
+            beat: Arc::default(),
+            stop: CancellationToken::new(),
+            ended: CancellationToken::new(),
+        }
+    }
+
+    pub(super) fn id(&self) -> i64 {
+        self.id.load(Ordering::Acquire)
+    }
+
+    /// Asks for a heartbeat now.
+    pub(super) fn beat(&self) {
+        self.beat.notify_one();
+    }
+
+    /// Wakes the heartbeat when something calls one of the workers.
+    pub(super) fn waker(&self) -> Arc<Notify> {
+        Arc::clone(&self.beat)
+    }
+
+    fn lease(&self) -> Duration {
+        Duration::from_millis(self.lease_ms.load(Ordering::Acquire).unsigned_abs())
+    }
+
+    /// Whether another worker may join: the process has not stopped.
+    fn admit(&self, lease: Duration) -> bool {
+        let _members = self.members();
+        self.lease_ms.fetch_min(millis(lease), Ordering::AcqRel);
+        self.beat();
+        !self.stop.is_cancelled()
+    }
+
+    /// Makes a registered worker a member.
+    pub(super) fn enter(self: &Arc<Self>, shared: Arc<Shared>) -> Membership {
+        let worker_id = shared.worker_id;
+        self.members().push(shared);
+        Membership { process: Arc::clone(self), worker_id }
+    }
+
+    /// Leaves it again when a worker could not be registered.
+    pub(super) fn give_up(&self) {
+        if self.members().is_empty() {
+            self.stop.cancel();
+        }
+    }
+
+    /// Ends when the thread has ended, if this process is to stop.
+    pub(super) async fn left(&self) {
+        if self.stop.is_cancelled() {
+            self.ended.cancelled().await;
+        }
+    }
+
+    fn members(&self) -> MutexGuard<'_, Vec<Arc<Shared>>> {
+        self.members.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts the thread and waits until the process is registered.
+    async fn start(self: &Arc<Self>, db: &Db) -> Result<(), DbError> {
+        let (tell, told) = oneshot::channel();
+        let (process, db) = (Arc::clone(self), db.clone());
+        let spawned = thread::Builder::new().name("flow heartbeat".to_owned()).spawn(move || {
+            let _ended = process.ended.clone().drop_guard();
+            match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+                Ok(runtime) => runtime.block_on(live(&process, &db, tell)),
+                Err(error) => drop(tell.send(Err(sqlx::Error::Io(error).into()))),
+            }
+        });
+        spawned.map_err(sqlx::Error::Io)?;
+        told.await.unwrap_or_else(|_| Err(crate::database::connection_lost()))
+    }
+}
+
+impl Drop for Membership {
+    fn drop(&mut self) {
+        let mut members = self.process.members();
+        members.retain(|member| member.worker_id != self.worker_id);
+        if members.is_empty() {
+            self.process.stop.cancel();
+        }
+    }
+}
+
+/// The life of a process: registered, then a heartbeat now and then until its last worker has left, then a goodbye.
+async fn live(process: &Process, db: &Db, tell: oneshot::Sender<Result<(), DbError>>) {
+    let mut link = Link::new(db.clone());
+    let registered = match link.get().await {
+        Ok(connection) => {
+            let call = store::register_process(connection, process.id(), &process.name, process.lease());
+            in_time(deadline::HEARTBEAT, call).await
+        }
+        Err(error) => Err(error),
+    };
+    let is_registered = registered.is_ok();
+    if tell.send(registered).is_err() || !is_registered {
+        return;
+    }
+    let mut heart = Heart {
+        process,
+        db,
+        link,
+        backoff: Backoff::default(),
+        beat_at: Instant::now(),
+        may_condemn_at: Instant::now(),
+    };
+    let mut pause = Duration::ZERO;
+    loop {
+        tokio::select! {
+            () = process.stop.cancelled() => break,
+            () = tokio::time::sleep(pause) => {}
+            () = process.beat.notified() => {}
+        }
+        pause = heart.beat().await;
+    }
+    heart.say_goodbye().await;
+}
+
+/// What the heartbeat keeps from one beat to the next.
+struct Heart<'a> {
+    process: &'a Process,
+    db: &'a Db,
+    link: Link,
+    backoff: Backoff,
+    /// When the last renewal that was answered began.
+    beat_at: Instant,
+    /// Others may be ended from here on: who has not renewed for long itself must first see whether they can.
+    may_condemn_at: Instant,
+}
+
+impl Heart<'_> {
+    /// Renews the lease, tells workers what they have lost, and recovers what others have lost. Returns the pause until the next beat.
+    async fn beat(&mut self) -> Duration {
+        let members = self.process.members().clone();
+        let pulses: Vec<_> = members.iter().map(|member| member.held.pulse(member.worker_id)).collect();
+        if pulses.iter().any(|pulse| !pulse.held.is_empty()) && fault::is_cut("renewing") {
+            self.link.lose();
+        }
+        let began_at = Instant::now();
+        let lease = self.process.lease();
+        let heard = match self.link.get().await {
+            Ok(connection) => {
+                let call = store::heartbeat(connection, self.process.id(), lease, &pulses);
+                in_time(deadline::HEARTBEAT, call).await
+            }
+            Err(error) => Err(error),
+        };
+        match heard {
+            Ok(heard) => {
+                self.link.has_served();
+                self.backoff.reset();
+                self.take_in(&members, &heard);
+                self.recover(&heard, began_at).await;
+                self.beat_at = began_at;
+                self.look_out(&members).await;
+                self.pause(&heard)
+            }
+            Err(error) => {
+                self.link.after(&error);
+                let pause = self.backoff.next_pause().min(renew_interval(lease));
+                tracing::warn!(error = %error, cause = error.cause(), ?pause, "heartbeat failed; trying again");
+                pause
+            }
+        }
+    }
+
+    /// A third of the lease, or until another process's lease is over.
+    fn pause(&self, heard: &Heard) -> Duration {
+        let own = renew_interval(self.process.lease());
+        heard.next_end.map_or(own, |end| own.min(end + Duration::from_millis(10)))
+    }
+
+    /// Tells the workers what they do not hold any more, and wakes those that are to stop.
+    fn take_in(&self, members: &[Arc<Shared>], heard: &Heard) {
+        for (place, member) in members.iter().enumerate() {
+            let lost = heard.lost.iter().filter(|(of, ..)| *of == place).map(|(_, id, why)| (*id, why.clone()));
+            let lost: Vec<_> = lost.filter(|(id, _)| member.held.lose(*id)).collect();
+            if !lost.is_empty() {
+                member.notice(Notice::Lost(lost));
+            }
+        }
+        for (member, (state, reason)) in members.iter().zip(&heard.states) {
+            if matches!(state.as_str(), "draining" | "worker_gone" | "upgrade_needed") {
+                // The main loop's next exchange learns the same, and why.
+                tracing::debug!(worker_id = member.worker_id, state, reason, "the worker is to stop");
+                member.wake.notify_one();
+            }
+        }
+    }
+
+    /// Ends processes that have not renewed their leases, and gives back what they, and workers that are gone, held. A process that was
+    /// ended itself gives its own back in the same way, and then goes on under a new number.
+    async fn recover(&mut self, heard: &Heard, began_at: Instant) {
+        let longest = heard.expired.iter().map(|(_, lease)| *lease).max().unwrap_or_default();
+        if began_at.duration_since(self.beat_at) > self.process.lease() / 2 {
+            self.may_condemn_at = began_at + longest;
+        }
+        let mut expired: Vec<i64> = heard.expired.iter().map(|(process, _)| *process).collect();
+        expired.retain(|_| began_at >= self.may_condemn_at);
+        // The own lease comes first: what is left then is for the next beat.
+        let until = began_at + renew_interval(self.process.lease()) / 2;
+        let recovered = match recover(&mut self.link, &expired, &heard.rows, until).await {
+            Ok(_) if heard.has_ended => self.revive().await.map(|()| true),
+            recovered => recovered,
+        };
+        if matches!(recovered, Ok(true)) {
+            self.process.beat();
+        }
+        if let Err(error) = recovered {
+            self.link.after(&error);
+            tracing::warn!(error = %error, cause = error.cause(), "recovery failed; the next heartbeat tries again");
+        }
+    }
+
+    async fn revive(&mut self) -> Result<(), DbError> {
+        let (ended, next) = (self.process.id(), random_id());
+        let connection = self.link.get().await?;
+        let revived = store::revive_process(connection, ended, next, &self.process.name, self.process.lease());
+        if in_time(deadline::HEARTBEAT, revived).await? {
+            self.process.id.store(next, Ordering::Release);
+            tracing::warn!(
+                "the lease was not renewed in time, and the work of this process was given to others; it goes on"
+            );
+            self.process.members().iter().for_each(|member| member.wake.notify_one());
+        }
+        Ok(())
+    }
+
+    /// Looks, when it is time, for queues of each flow that have work and no worker. A plain flow's one queue is its worker's own.
+    async fn look_out(&mut self, members: &[Arc<Shared>]) {
+        for shared in members {
+            let (slug, lookout) = (shared.flow.slug(), self.db.lookout());
+            let is_plain = shared.flow.definition.shape.queue_mode == QueueMode::Plain;
+            if is_plain || !lookout.is_due(slug, Instant::now()) {
+                continue;
+            }
+            let looked = match self.link.get().await {
+                Ok(connection) => in_time(deadline::HEARTBEAT, store::unserved_queues(connection, slug)).await,
+                Err(error) => Err(error),
+            };
+            match looked {
+                Ok(unserved) => shared.notice(Notice::Unserved(unserved)),
+                Err(error) => {
+                    // Nothing depends on it: the next look is a minute away.
+                    tracing::debug!(error = %error, cause = error.cause(), "no look at the queues");
+                    self.link.after(&error);
+                }
+            }
+        }
+    }
+
+    /// Marks the process stopped, so that nobody waits for its lease.
+    async fn say_goodbye(mut self) {
+        let stopped = match self.link.get().await {
+            Ok(connection) => in_time(deadline::RELEASE, store::stop_process(connection, self.process.id())).await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = stopped {
+            tracing::warn!(error = %error, cause = error.cause(), "no goodbye: others wait for the lease to end");
+        }
+        self.link.close().await;
+    }
+}
+
+/// Ends the processes and recovers the rows, until `until`; what cannot be had now is left to a later heartbeat, of whatever process.
+/// Returns whether there is more to do at once.
+async fn recover(link: &mut Link, expired: &[i64], rows: &[(i64, i64)], until: Instant) -> Result<bool, DbError> {
+    let mut has_ended = false;
+    for process in expired {
+        let connection = link.get().await?;
+        has_ended |= in_time(deadline::HEARTBEAT, store::end_process(connection, *process)).await?;
+    }
+    for row in rows {
+        if Instant::now() > until {
+            return Ok(true);
+        }
+        let connection = link.get().await?;
+        in_time(deadline::HEARTBEAT, store::recover_hand(connection, *row)).await?;
+    }
+    Ok(has_ended)
+}
+
+fn renew_interval(lease: Duration) -> Duration {
+    (lease / 3).min(LONGEST_PAUSE)
+}
+
+fn hostname() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok().or_else(|| std::env::var("HOSTNAME").ok());
+    name.map_or_else(|| "host".to_owned(), |name| name.trim().to_owned())
+}
+
+fn millis(length: Duration) -> i64 {
+    i64::try_from(length.as_millis()).unwrap_or(i64::MAX)
+}
