@@ -24,4 +24,4 @@ pub use pooler::Pooler;
 pub use process::Process;
 pub use proxy::Proxy;
 pub use server::Server;
-pub use standby::Standby;
+pub use standby::{Standby, make_synchronous};
