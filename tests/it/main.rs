@@ -41,6 +41,7 @@ mod scale;
 mod settings;
 mod settle;
 mod shapes;
+mod stale;
 mod start;
 mod states;
 mod support;
