@@ -39,8 +39,8 @@ impl Pair {
         load
     }
 
-    async fn judge(&self, load: Load) -> Figures {
-        recovery(&load).await;
+    async fn judge(&self, load: &mut Load) -> Figures {
+        recovery(load).await;
         a_while().await;
         load.finish(self.standby.url()).await
     }
@@ -55,7 +55,7 @@ async fn a_synchronous_failover_under_load_loses_nothing() {
         load.outage_begins();
         pair.primary.kill().await.unwrap();
         pair.standby.promote().await;
-        let figures = pair.judge(load).await;
+        let figures = pair.judge(&mut load).await;
         show("failover, synchronous", &figures);
         figures.check_all();
     }
@@ -73,7 +73,7 @@ async fn an_asynchronous_failover_under_load_loses_only_what_the_standby_had_not
         load.outage_begins();
         pair.primary.kill().await.unwrap();
         pair.standby.promote().await;
-        let figures = pair.judge(load).await;
+        let figures = pair.judge(&mut load).await;
         show("failover, asynchronous", &figures);
         println!("lost: {:#?}", figures.lost);
         assert!(!figures.lost.is_empty(), "the standby had everything, so that nothing was tried");
@@ -94,7 +94,7 @@ async fn a_demoted_primary_that_still_answers_is_left_for_the_new_one() {
             sqlx::raw_sql(demote).execute(&old).await.unwrap();
         }
         pair.standby.promote().await;
-        let figures = pair.judge(load).await;
+        let figures = pair.judge(&mut load).await;
         show("demotion with open sockets", &figures);
         figures.check_all();
         old.close().await;

@@ -38,13 +38,14 @@ impl Journal {
         (&self.0).write_all(line.as_bytes()).unwrap();
     }
 
-    /// Every event in the file.
+    /// Every event in the file, but for one that is just being written.
     ///
     /// # Panics
     /// When the file cannot be read.
     pub fn read(path: &Path) -> Vec<Event> {
         let text = fs::read_to_string(path).unwrap();
-        text.lines().map(Event::of).collect()
+        let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
+        whole.lines().map(Event::of).collect()
     }
 }
 

@@ -69,7 +69,7 @@ impl Load {
         named.map(|(name, url)| Runner::start(program, role, url, &self.folder.join(name))).collect()
     }
 
-    /// Says that the outage begins now. Of several, the longest recovery counts.
+    /// Says that the outage begins now. Of several, the last one counts for how long work took to go on.
     pub fn outage_begins(&mut self) {
         self.outage_at = Some(now());
     }
@@ -88,7 +88,7 @@ impl Load {
     ///
     /// # Panics
     /// When that database cannot be asked.
-    pub async fn finish(mut self, url: &str) -> Figures {
+    pub async fn finish(&mut self, url: &str) -> Figures {
         let stopped_at = now();
         let mut stuck = Vec::new();
         for (runners, limit) in [(&mut self.clients, WAIT_LIMIT), (&mut self.workers, STOP_LIMIT)] {
