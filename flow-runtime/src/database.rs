@@ -13,5 +13,5 @@ pub(crate) use backoff::Backoff;
 pub(crate) use deadline::{connection_lost, in_time};
 pub(crate) use hub::{Hub, Subscription, Topic};
 pub(crate) use link::{Link, Retry};
-pub(crate) use own::{OwnName, Purpose, end_own, prepare};
+pub(crate) use own::{OwnName, Purpose, end_own, let_go_when_frozen, prepare};
 pub(crate) use shared::SharedPool;

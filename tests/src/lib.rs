@@ -4,4 +4,5 @@
 
 pub mod flows;
 pub mod model;
+pub mod outage;
 pub mod support;

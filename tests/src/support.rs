@@ -26,4 +26,4 @@ pub use pooler::Pooler;
 pub use process::Process;
 pub use proxy::Proxy;
 pub use server::Server;
-pub use standby::Standby;
+pub use standby::{Standby, make_synchronous};

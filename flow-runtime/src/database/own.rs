@@ -1,6 +1,6 @@
 //! What connections of our own set, how each is named, and how the server process of a lost one is ended.
 
-use sqlx::{AssertSqlSafe, Connection, PgConnection, postgres::PgConnectOptions};
+use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, Postgres, postgres::PgConnectOptions};
 use uuid::Uuid;
 
 use crate::store::literal;
@@ -63,7 +63,7 @@ impl Purpose {
             Self::Lasting(name) => {
                 let mut connection = PgConnection::connect_with(&name.on(options)).await?;
                 prepare(&mut connection).await?;
-                sqlx::raw_sql(LASTING).execute(&mut connection).await?;
+                let_go_when_frozen(&mut connection).await?;
                 Ok(connection)
             }
         }
@@ -73,6 +73,11 @@ impl Purpose {
 /// Sets what the engine relies on.
 pub(crate) async fn prepare(connection: &mut PgConnection) -> sqlx::Result<()> {
     sqlx::raw_sql(SETTINGS).execute(connection).await.map(drop)
+}
+
+/// Has the server end this connection when its client has frozen, or the network has gone.
+pub(crate) async fn let_go_when_frozen(connection: impl Executor<'_, Database = Postgres>) -> sqlx::Result<()> {
+    sqlx::raw_sql(LASTING).execute(connection).await.map(drop)
 }
 
 /// Whether a pooler stands behind the address that hands server processes from client to client between two statements.
@@ -100,7 +105,7 @@ async fn is_shared_between(one: &mut PgConnection, other: &mut PgConnection) -> 
 
 /// Asks in one message, since a prepared statement may be missing on another server process.
 async fn process_id(connection: &mut PgConnection) -> sqlx::Result<i32> {
-    use sqlx::{Executor, Row};
+    use sqlx::Row;
 
     connection.fetch_one("select pg_backend_pid()").await?.try_get(0)
 }

@@ -1,30 +1,61 @@
-//! A proxy between a program and its server that can freeze, cut and repoint connections.
+//! A proxy between a program and its server that can freeze, cut, slow down and repoint connections.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    io,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::{TcpListener, TcpStream, tcp},
+    net::{TcpListener, TcpSocket, TcpStream, lookup_host, tcp},
     sync::watch,
     task::JoinHandle,
 };
 
 use super::Server;
 
+/// How many bytes of the server's may wait for the proxy.
+const RECEIVE_BUFFER: u32 = 64 << 10;
+
 /// What becomes of one connection's bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Flow {
     Passes,
+    /// Each piece of at most 4 kB comes late, and no more than so many bytes pass in a second.
+    Slow {
+        delay: Duration,
+        bytes_per_second: u32,
+    },
     /// Nothing passes, and both ends are kept open: as behind a network that has gone.
     Frozen,
     Cut,
 }
 
+/// One connection through the proxy.
+struct Connection {
+    flow: watch::Sender<Flow>,
+    /// The port from which the proxy reaches the server, which the server shows as the client's.
+    client_port: u16,
+    /// How many bytes the server has sent.
+    received: Arc<AtomicU64>,
+}
+
+/// What the proxy and its accepting task share.
+struct State {
+    target: Mutex<String>,
+    connections: Mutex<Vec<Connection>>,
+    /// What becomes of connections that are made from now on.
+    later: Mutex<Flow>,
+}
+
 /// A proxy on a port of its own; it ends when dropped.
 pub struct Proxy {
     url: String,
-    target: Arc<Mutex<String>>,
-    connections: Arc<Mutex<Vec<watch::Sender<Flow>>>>,
+    state: Arc<State>,
     accepting: JoinHandle<()>,
 }
 
@@ -36,10 +67,13 @@ impl Proxy {
     pub async fn start(url: &str) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let target = Arc::new(Mutex::new(Server::of(url).address()));
-        let connections = Arc::new(Mutex::new(Vec::new()));
-        let accepting = tokio::spawn(accept(listener, Arc::clone(&target), Arc::clone(&connections)));
-        Self { url: Server::of(url).url_at("127.0.0.1", port), target, connections, accepting }
+        let state = Arc::new(State {
+            target: Mutex::new(Server::of(url).address()),
+            connections: Mutex::default(),
+            later: Mutex::new(Flow::Passes),
+        });
+        let accepting = tokio::spawn(accept(listener, Arc::clone(&state)));
+        Self { url: Server::of(url).url_at("127.0.0.1", port), state, accepting }
     }
 
     /// The database's URL through the proxy.
@@ -52,7 +86,7 @@ impl Proxy {
     /// # Panics
     /// Never.
     pub fn made(&self) -> usize {
-        self.connections.lock().unwrap().len()
+        self.state.connections.lock().unwrap().len()
     }
 
     /// Freezes the connections that are there now; later ones pass.
@@ -60,9 +94,51 @@ impl Proxy {
         self.set_present(Flow::Frozen);
     }
 
+    /// Freezes the one connection that the server knows by this client port. Says whether it goes through this proxy.
+    ///
+    /// # Panics
+    /// Never.
+    #[must_use]
+    pub fn freeze(&self, client_port: u16) -> bool {
+        let connections = self.state.connections.lock().unwrap();
+        let Some(found) = connections.iter().find(|connection| connection.client_port == client_port) else {
+            return false;
+        };
+        found.flow.send_replace(Flow::Frozen);
+        true
+    }
+
     /// Cuts the connections that are there now; later ones pass.
     pub fn cut_present(&self) {
         self.set_present(Flow::Cut);
+    }
+
+    /// Slows down all connections, later ones too.
+    ///
+    /// # Panics
+    /// Never.
+    pub fn slow_down(&self, delay: Duration, bytes_per_second: u32) {
+        let slow = Flow::Slow { delay, bytes_per_second };
+        *self.state.later.lock().unwrap() = slow;
+        self.set_present(slow);
+    }
+
+    /// Lets everything pass again.
+    ///
+    /// # Panics
+    /// Never.
+    pub fn speed_up(&self) {
+        *self.state.later.lock().unwrap() = Flow::Passes;
+        self.set_present(Flow::Passes);
+    }
+
+    /// How many bytes the server has sent over all connections.
+    ///
+    /// # Panics
+    /// Never.
+    pub fn received(&self) -> u64 {
+        let connections = self.state.connections.lock().unwrap();
+        connections.iter().map(|connection| connection.received.load(Ordering::Relaxed)).sum()
     }
 
     /// Leads later connections to another server.
@@ -70,12 +146,12 @@ impl Proxy {
     /// # Panics
     /// Never.
     pub fn repoint(&self, url: &str) {
-        *self.target.lock().unwrap() = Server::of(url).address();
+        *self.state.target.lock().unwrap() = Server::of(url).address();
     }
 
     fn set_present(&self, flow: Flow) {
-        for connection in &*self.connections.lock().unwrap() {
-            connection.send_replace(flow);
+        for connection in &*self.state.connections.lock().unwrap() {
+            connection.flow.send_replace(flow);
         }
     }
 }
@@ -87,37 +163,62 @@ impl Drop for Proxy {
     }
 }
 
-async fn accept(listener: TcpListener, target: Arc<Mutex<String>>, connections: Arc<Mutex<Vec<watch::Sender<Flow>>>>) {
+async fn accept(listener: TcpListener, state: Arc<State>) {
     while let Ok((client, _)) = listener.accept().await {
-        let address = target.lock().unwrap().clone();
-        let Ok(server) = TcpStream::connect(address).await else { continue };
-        let (sender, flow) = watch::channel(Flow::Passes);
-        connections.lock().unwrap().push(sender);
+        let address = state.target.lock().unwrap().clone();
+        let Ok(server) = connect(&address).await else { continue };
+        let client_port = server.local_addr().unwrap().port();
+        let (sender, flow) = watch::channel(*state.later.lock().unwrap());
+        let received = Arc::new(AtomicU64::new(0));
+        let connection = Connection { flow: sender, client_port, received: Arc::clone(&received) };
+        state.connections.lock().unwrap().push(connection);
         let (from_client, to_client) = client.into_split();
         let (from_server, to_server) = server.into_split();
-        tokio::spawn(pass(from_client, to_server, flow.clone()));
-        tokio::spawn(pass(from_server, to_client, flow));
+        tokio::spawn(pass(from_client, to_server, flow.clone(), Arc::default()));
+        tokio::spawn(pass(from_server, to_client, flow, received));
     }
 }
 
-async fn pass(mut from: tcp::OwnedReadHalf, mut to: tcp::OwnedWriteHalf, mut flow: watch::Receiver<Flow>) {
+/// Connects with a small buffer: what the proxy does not read is soon too much for the server's socket.
+async fn connect(address: &str) -> io::Result<TcpStream> {
+    let address = lookup_host(address).await?.next().ok_or(io::ErrorKind::NotFound)?;
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    socket.set_recv_buffer_size(RECEIVE_BUFFER)?;
+    socket.connect(address).await
+}
+
+async fn pass(
+    mut from: tcp::OwnedReadHalf,
+    mut to: tcp::OwnedWriteHalf,
+    mut flow: watch::Receiver<Flow>,
+    passed: Arc<AtomicU64>,
+) {
     let mut buffer = vec![0; 16 << 10];
     loop {
         // A copy, so that no guard is held across a wait.
         let now = *flow.borrow_and_update();
-        match now {
+        let (piece, delay, bytes_per_second) = match now {
             Flow::Cut => return,
-            Flow::Frozen => {
-                if flow.changed().await.is_err() {
-                    return;
+            Flow::Frozen => match flow.changed().await {
+                Ok(()) => continue,
+                Err(_) => return,
+            },
+            Flow::Passes => (buffer.len(), Duration::ZERO, u32::MAX),
+            Flow::Slow { delay, bytes_per_second } => (4 << 10, delay, bytes_per_second),
+        };
+        tokio::select! {
+            changed = flow.changed() => if changed.is_err() { return },
+            read = from.read(&mut buffer[..piece]) => match read {
+                Ok(0) | Err(_) => return,
+                Ok(bytes) => {
+                    if delay > Duration::ZERO {
+                        tokio::time::sleep(delay + Duration::from_secs(1) * bytes as u32 / bytes_per_second).await;
+                    }
+                    if to.write_all(&buffer[..bytes]).await.is_err() {
+                        return;
+                    }
+                    passed.fetch_add(bytes as u64, Ordering::Relaxed);
                 }
-            }
-            Flow::Passes => tokio::select! {
-                changed = flow.changed() => if changed.is_err() { return },
-                read = from.read(&mut buffer) => match read {
-                    Ok(0) | Err(_) => return,
-                    Ok(bytes) => if to.write_all(&buffer[..bytes]).await.is_err() { return },
-                },
             },
         }
     }

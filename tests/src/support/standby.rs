@@ -64,6 +64,35 @@ impl Standby {
     pub fn url(&self) -> &str {
         &self.url
     }
+
+    /// Makes it the primary, which waits for no standby of its own.
+    ///
+    /// # Panics
+    /// When it does not become one.
+    pub async fn promote(&self) {
+        let pool = sqlx::PgPool::connect(&self.url).await.unwrap();
+        for statement in ["alter system set synchronous_standby_names = ''", "select pg_promote()"] {
+            sqlx::raw_sql(statement).execute(&pool).await.unwrap();
+        }
+        pool.close().await;
+    }
+}
+
+/// Has each commit on the server of `url` wait until its standby has it.
+///
+/// # Panics
+/// When no standby follows.
+pub async fn make_synchronous(url: &str) {
+    let pool = sqlx::PgPool::connect(url).await.unwrap();
+    for statement in ["alter system set synchronous_standby_names = '*'", "select pg_reload_conf()"] {
+        sqlx::raw_sql(statement).execute(&pool).await.unwrap();
+    }
+    eventually("the standby follows at once", async || {
+        let synchronous = "select count(*) from pg_stat_replication r where r.sync_state in ('sync', 'quorum')";
+        sqlx::query_scalar::<_, i64>(synchronous).fetch_one(&pool).await.unwrap() == 1
+    })
+    .await;
+    pool.close().await;
 }
 
 impl Drop for Standby {

@@ -9,7 +9,7 @@ use sqlx::{
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use crate::database::{OwnName, SharedPool, deadline, in_time};
+use crate::database::{OwnName, SharedPool, deadline, in_time, let_go_when_frozen};
 
 /// How often the connection sends itself a notification.
 const BEAT_INTERVAL: Duration = Duration::from_secs(20);
@@ -44,6 +44,7 @@ impl Ear {
             PgPoolOptions::new().max_connections(1).acquire_timeout(deadline::CONNECT).connect_lazy_with(options);
         let mut listener = PgListener::connect_with(&pool).await?;
         listener.eager_reconnect(false);
+        let_go_when_frozen(&mut listener).await?;
         let own = format!("flow_own_{}", Uuid::now_v7().simple());
         listener.listen_all(["flow_queue", "flow_worker", own.as_str()]).await?;
         Ok(Self { listener, own, hears_of_runs: false, beat_at: Instant::now() + BEAT_INTERVAL, awaits_beat: false })
