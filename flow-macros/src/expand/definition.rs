@@ -5,11 +5,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::ext::IdentExt;
 
-use super::{
-    checks::{expand_assumptions, expand_contract},
-    output::output_name,
-    steps::enum_name,
-};
+use super::{checks::expand_contract, output::output_name, steps::enum_name};
 use crate::{
     model::{Flow, Numbers, Said, Source, Step},
     text::quoted,
@@ -45,10 +41,15 @@ pub(super) fn expand_stand_in(flow: &Flow) -> TokenStream {
     )
 }
 
+/// No definition and no checks.
+pub(super) fn expand_unchecked(flow: &Flow) -> TokenStream {
+    let private = &flow.helpers;
+    expand_impl(flow, quote!(&[]), quote!(#private::stand_in()))
+}
+
 fn expand_impl(flow: &Flow, step_slugs: TokenStream, body: TokenStream) -> TokenStream {
     let Flow { helpers: private, self_ty, generics, .. } = flow;
-    let (impl_generics, _, _) = generics.split_for_impl();
-    let bounds = expand_assumptions(flow);
+    let (impl_generics, _, where_clause) = generics.split_for_impl();
     let (step, output, slug) = (enum_name(flow), output_name(flow), &flow.slug.value);
     let input = flow
         .input
@@ -57,7 +58,7 @@ fn expand_impl(flow: &Flow, step_slugs: TokenStream, body: TokenStream) -> Token
         .map_or_else(|| quote!(()), |input| quote!(#input));
     quote! {
         #[automatically_derived]
-        impl #impl_generics #private::Flow for #self_ty #bounds {
+        impl #impl_generics #private::Flow for #self_ty #where_clause {
             type Input = #input;
             type Output = #output;
             type Step = #step;
