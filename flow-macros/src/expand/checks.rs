@@ -3,7 +3,6 @@
 use flow_core::skippable::SkipCause;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::spanned::Spanned;
 
 use super::steps::index_literal;
 use crate::model::{Flow, Param, Source, Step};
