@@ -20,7 +20,8 @@ pub(super) fn expand(flow: &Flow) -> TokenStream {
     // A flow that does not own what it holds is reported here.
     let at = self_ty.span();
     let here = checks::respanned(private.clone(), at);
-    let share = quote_spanned!(at=> #here::Sharing::<Self>::of().share(self));
+    let this = quote!(self);
+    let share = quote_spanned!(at=> #here::Sharing::<Self>::of().share(#this));
     let arms = flow.in_order().map(|step| {
         let variant = &step.variant;
         let call = if step.is_sound { expand_call(flow, step) } else { quote!(#private::stand_in()) };

@@ -55,10 +55,11 @@ fn expand_future_check(flow: &Flow, step: &Step) -> Option<TokenStream> {
     let types = step.params.iter().map(|param| &param.ty);
     let names: Vec<Ident> = (0..step.params.len()).map(|place| format_ident!("__arg{place}")).collect();
     let here = respanned(private.clone(), at);
-    let check = quote_spanned!(at=> #here::moves_on(__future););
+    let future = Ident::new("__future", at);
+    let check = quote_spanned!(at=> #here::moves_on(#future););
     Some(quote! {
         let _ = |__flow_of: &Self, #(#names: #types),*| {
-            let __future = Self::#method(__flow_of, #(#names),*);
+            let #future = Self::#method(__flow_of, #(#names),*);
             #check
         };
     })
