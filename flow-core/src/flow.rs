@@ -13,7 +13,7 @@ use crate::{
     message = "`{Self}` is no flow",
     label = "expected a type whose handlers stand under `#[flow(…)]`"
 )]
-pub trait Flow {
+pub trait Flow: 'static {
     /// The run's input.
     type Input: FlowValue;
     /// The outputs of the leaf steps, one field each.

@@ -69,7 +69,7 @@ fn import_helpers(flow: &Flow) -> TokenStream {
         use #private as #helpers;
         #[allow(unused_imports)]
         use #private::{
-            NoCarrier as _, NoElements as _, NoEnd as _, NoFailure as _, NoSharing as _, NotPassed as _, ShownAnyhow as _,
+            NoCarrier as _, NoElements as _, NoEnd as _, NoFailure as _, NoLife as _, NoSharing as _, NotPassed as _, ShownAnyhow as _,
         };
     }
 }

@@ -65,8 +65,8 @@ pub use self::{
     elements::{Element, ElementIs, Elements, NoElements, is_list},
     ending::{Ended, Failure, NoEnd, NoFailure, Outcome, Returns, fails_with, returned},
     handler::{
-        Calls, Checked, MovesOn, NoSharing, NotPassed, OnThreads, Passed, Shared, Sharing, call_async, call_blocking,
-        call_failed, is_shared, moves_on,
+        Calls, Checked, Life, MovesOn, NoLife, NoSharing, NotPassed, OnThreads, Owned, Passed, Shared, Sharing,
+        call_async, call_blocking, call_failed, is_shared, moves_on,
     },
     output::{OutputFields, OutputWriter, next_field, read_output, required_field, skip_field, write_output},
     queues::{NoSlugs, Slugs, SlugsOf, routed_queues, step_queues, texts},

@@ -13,15 +13,11 @@ use crate::{
 pub(super) fn expand(flow: &Flow) -> TokenStream {
     let private = &flow.helpers;
     let (self_ty, step_enum) = (&flow.self_ty, enum_name(flow));
-    let (impl_generics, _, where_clause) = flow.generics.split_for_impl();
+    let (impl_generics, _, _) = flow.generics.split_for_impl();
     let bounds = checks::expand_assumptions(flow);
+    let owned = checks::expand_ownership(flow);
     let takes_input = expand_matches(flow, Step::takes_input);
     let is_blocking = expand_matches(flow, |step| step.blocking.is_some());
-    // A flow that does not own what it holds is reported here.
-    let at = self_ty.span();
-    let here = checks::respanned(private.clone(), at);
-    let this = quote!(self);
-    let share = quote_spanned!(at=> #here::Sharing::<Self>::of().share(#this));
     let arms = flow.in_order().map(|step| {
         let variant = &step.variant;
         let call = if step.is_sound { expand_call(flow, step) } else { quote!(#private::stand_in()) };
@@ -29,7 +25,7 @@ pub(super) fn expand(flow: &Flow) -> TokenStream {
     });
     quote! {
         #[automatically_derived]
-        impl #impl_generics #private::Handlers for #self_ty #where_clause {
+        impl #impl_generics #private::Handlers for #self_ty #owned {
             fn takes_input(step: Self::Step) -> #private::bool {
                 #takes_input
             }
@@ -39,7 +35,7 @@ pub(super) fn expand(flow: &Flow) -> TokenStream {
             }
 
             fn share(self: #private::Arc<Self>) -> #private::SharedHandlers<Self::Step> {
-                #share
+                #private::Sharing::<Self>::of().share(self)
             }
         }
 
@@ -60,10 +56,11 @@ pub(super) fn expand(flow: &Flow) -> TokenStream {
 /// The trait without the calls.
 pub(super) fn expand_unchecked(flow: &Flow) -> TokenStream {
     let Flow { helpers: private, self_ty, generics, .. } = flow;
-    let (impl_generics, _, where_clause) = generics.split_for_impl();
+    let (impl_generics, _, _) = generics.split_for_impl();
+    let owned = checks::expand_ownership(flow);
     quote! {
         #[automatically_derived]
-        impl #impl_generics #private::Handlers for #self_ty #where_clause {
+        impl #impl_generics #private::Handlers for #self_ty #owned {
             fn takes_input(_: Self::Step) -> #private::bool {
                 #private::stand_in()
             }

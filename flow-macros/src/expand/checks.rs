@@ -3,6 +3,7 @@
 use flow_core::skippable::SkipCause;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
 
 use super::steps::index_literal;
 use crate::model::{Flow, Param, Source, Step};
@@ -32,15 +33,30 @@ pub(super) fn expand_assumptions(flow: &Flow) -> TokenStream {
     }
 }
 
+/// The bounds of the block, and that the flow owns what it holds, which every `Flow` does. It is reported once, where threads
+/// share the flow.
+pub(super) fn expand_ownership(flow: &Flow) -> TokenStream {
+    let Flow { helpers: private, generics, .. } = flow;
+    let said = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
+    quote! {
+        where
+            #(#said,)*
+            for<'__any> Self: #private::Owned,
+    }
+}
+
 /// Checks that the threads of a worker can share the flow.
 pub(super) fn expand_type_check(flow: &Flow) -> TokenStream {
     let Flow { helpers: private, self_ty, generics, .. } = flow;
     let (impl_generics, _, where_clause) = generics.split_for_impl();
+    let here = respanned(private.clone(), self_ty.span());
+    let owns = quote_spanned!(self_ty.span()=> #here::Life::<#self_ty>::of().owns(););
     let futures = flow.steps.iter().filter(|step| step.is_sound).filter_map(|step| expand_future_check(flow, step));
     quote! {
         impl #impl_generics #private::Checked for #self_ty #where_clause {
             fn check() {
                 #private::is_shared::<#self_ty>();
+                #owns
                 #(#futures)*
             }
         }

@@ -5,7 +5,11 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::ext::IdentExt;
 
-use super::{checks::expand_contract, output::output_name, steps::enum_name};
+use super::{
+    checks::{expand_contract, expand_ownership},
+    output::output_name,
+    steps::enum_name,
+};
 use crate::{
     model::{Flow, Numbers, Said, Source, Step},
     text::quoted,
@@ -49,7 +53,8 @@ pub(super) fn expand_unchecked(flow: &Flow) -> TokenStream {
 
 fn expand_impl(flow: &Flow, step_slugs: TokenStream, body: TokenStream) -> TokenStream {
     let Flow { helpers: private, self_ty, generics, .. } = flow;
-    let (impl_generics, _, where_clause) = generics.split_for_impl();
+    let (impl_generics, _, _) = generics.split_for_impl();
+    let owned = expand_ownership(flow);
     let (step, output, slug) = (enum_name(flow), output_name(flow), &flow.slug.value);
     let input = flow
         .input
@@ -58,7 +63,7 @@ fn expand_impl(flow: &Flow, step_slugs: TokenStream, body: TokenStream) -> Token
         .map_or_else(|| quote!(()), |input| quote!(#input));
     quote! {
         #[automatically_derived]
-        impl #impl_generics #private::Flow for #self_ty #where_clause {
+        impl #impl_generics #private::Flow for #self_ty #owned {
             type Input = #input;
             type Output = #output;
             type Step = #step;

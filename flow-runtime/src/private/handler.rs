@@ -82,6 +82,11 @@ pub trait Shared: Send + Sync + 'static {}
 
 impl<T: Send + Sync + 'static> Shared for T {}
 
+/// A type without borrows. Generated impls of `Flow` assume it, as they do [`Shared`].
+pub trait Owned: 'static {}
+
+impl<T: 'static> Owned for T {}
+
 /// The calls of a flow's handlers. Generated impls assume that the flow's type is [`Shared`].
 pub trait Calls: Flow {
     /// Makes the call of one task's handler from its arguments.
@@ -89,7 +94,7 @@ pub trait Calls: Flow {
 }
 
 /// Shares a flow with the threads of a worker. Where they cannot share it that is reported at the flow, and
-/// [`NoSharing`] stands in: whoever uses such a flow is told nothing more. Only that it owns what it holds is asked here.
+/// [`NoSharing`] stands in: whoever uses such a flow is told nothing more.
 pub struct Sharing<F>(PhantomData<F>);
 
 impl<F> Sharing<F> {
@@ -139,3 +144,31 @@ pub trait OnThreads {}
 
 #[diagnostic::do_not_recommend]
 impl<T: Send + Sync> OnThreads for T {}
+
+/// A flow's type. Where threads cannot share it, that is reported elsewhere, and [`NoLife`] stands in.
+pub struct Life<F>(PhantomData<F>);
+
+impl<F> Life<F> {
+    /// To call `owns` on.
+    #[must_use]
+    pub const fn of() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<F: Send + Sync> Life<F> {
+    /// Compiles when `F` owns what it holds.
+    pub fn owns(self)
+    where
+        F: 'static,
+    {
+    }
+}
+
+/// Asks nothing; see [`Life`].
+pub trait NoLife: Sized {
+    /// Compiles.
+    fn owns(self) {}
+}
+
+impl<F> NoLife for Life<F> {}
