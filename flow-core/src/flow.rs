@@ -13,11 +13,11 @@ use crate::{
     message = "`{Self}` is no flow",
     label = "expected a type whose handlers stand under `#[flow(…)]`"
 )]
-pub trait Flow: Send + Sync + 'static {
+pub trait Flow: 'static {
     /// The run's input.
     type Input: FlowValue;
     /// The outputs of the leaf steps, one field each.
-    type Output: DeserializeOwned + Send + 'static;
+    type Output: DeserializeOwned;
     /// The steps, in step order.
     type Step: StepEnum;
     /// The slug under which the database knows this flow.

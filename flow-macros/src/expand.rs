@@ -25,8 +25,8 @@ pub(crate) fn expand(parsed: &Parsed, flow: &Flow) -> TokenStream {
 pub(crate) fn expand_faulty(flow: &Flow) -> TokenStream {
     let items = public_items(flow);
     let output = output::expand_stand_in(flow);
-    let definition = definition::expand_stand_in(flow);
-    let hidden = (!flow.is_borrowing()).then(|| hidden(flow, &definition));
+    let hidden =
+        if flow.is_borrowing() { hidden_of_borrowing(flow) } else { hidden(flow, &definition::expand_stand_in(flow)) };
     quote! { #items #output #hidden }
 }
 
@@ -49,6 +49,18 @@ fn hidden(flow: &Flow, definition: &TokenStream) -> TokenStream {
     }
 }
 
+/// The same for a flow that borrows: its traits, so that whoever uses it is told nothing more.
+fn hidden_of_borrowing(flow: &Flow) -> TokenStream {
+    let quiet = quiet();
+    let helpers = import_helpers(flow);
+    let definition = definition::expand_unchecked(flow);
+    let handlers = adapters::expand_unchecked(flow);
+    quote! {
+        #quiet
+        const _: () = { #helpers #definition #handlers };
+    }
+}
+
 /// Imports the helpers, those that are found by method names among them.
 fn import_helpers(flow: &Flow) -> TokenStream {
     let Flow { private, helpers, .. } = flow;
@@ -57,7 +69,7 @@ fn import_helpers(flow: &Flow) -> TokenStream {
         use #private as #helpers;
         #[allow(unused_imports)]
         use #private::{
-            NoCarrier as _, NoElements as _, NoEnd as _, NoFailure as _, NoLife as _, ShownAnyhow as _,
+            NoCarrier as _, NoElements as _, NoEnd as _, NoFailure as _, NoLife as _, NoSharing as _, NotPassed as _, ShownAnyhow as _,
         };
     }
 }

@@ -36,8 +36,28 @@ pub trait Handlers: Flow {
     /// Whether the handler of `step` is `blocking`.
     fn is_blocking(step: Self::Step) -> bool;
 
+    /// The handlers, as the threads of a worker share them.
+    fn share(self: Arc<Self>) -> SharedHandlers<Self::Step>;
+
     /// Makes the call of one task's handler from its arguments.
-    fn call(self: Arc<Self>, step: Self::Step, args: StepArgs, ctx: StepContext) -> StepCall;
+    fn call(self: Arc<Self>, step: Self::Step, args: StepArgs, ctx: StepContext) -> StepCall {
+        self.share().call(step, args, ctx)
+    }
+}
+
+/// The handlers of a flow whose steps are `S`, to be called from any thread.
+pub struct SharedHandlers<S>(Arc<dyn Fn(S, StepArgs, StepContext) -> StepCall + Send + Sync>);
+
+impl<S> SharedHandlers<S> {
+    pub(crate) fn new(call: impl Fn(S, StepArgs, StepContext) -> StepCall + Send + Sync + 'static) -> Self {
+        Self(Arc::new(call))
+    }
+
+    /// Makes the call of one task's handler from its arguments.
+    #[must_use]
+    pub fn call(&self, step: S, args: StepArgs, ctx: StepContext) -> StepCall {
+        (self.0)(step, args, ctx)
+    }
 }
 
 impl<F: Handlers> Handlers for Arc<F> {
@@ -49,8 +69,8 @@ impl<F: Handlers> Handlers for Arc<F> {
         F::is_blocking(step)
     }
 
-    fn call(self: Arc<Self>, step: Self::Step, args: StepArgs, ctx: StepContext) -> StepCall {
-        F::call(Arc::clone(&self), step, args, ctx)
+    fn share(self: Arc<Self>) -> SharedHandlers<Self::Step> {
+        F::share(Arc::clone(&self))
     }
 }
 

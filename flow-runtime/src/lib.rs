@@ -47,7 +47,8 @@ pub use flow_core::{
 };
 pub use flow_macros::{flow, map, step};
 pub use handlers::{
-    Handlers, JsonCall, JsonFlow, JsonFlowBuilder, JsonFlowError, JsonHandler, Routed, StepCall, StepQueued, StepResult,
+    Handlers, JsonCall, JsonFlow, JsonFlowBuilder, JsonFlowError, JsonHandler, Routed, SharedHandlers, StepCall,
+    StepQueued, StepResult,
 };
 pub use migrate::schema_fingerprint;
 pub use run_handle::{RunHandle, RunProgress, RunStatus, StepOutput, Untyped};

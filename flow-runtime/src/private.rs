@@ -45,7 +45,7 @@ pub use std::{
 pub use crate::{
     args::StepArgs,
     context::StepContext,
-    handlers::{Handlers, Routed, StepCall, StepQueued, StepResult},
+    handlers::{Handlers, Routed, SharedHandlers, StepCall, StepQueued, StepResult},
 };
 pub use flow_core::{
     definition::{FlowDefinition, TypeContract},
@@ -64,9 +64,12 @@ pub use self::{
     agree::{ContextIs, InputIs, OutputIs, OutputUnlessExhausted, OutputUnlessUnmet, context},
     elements::{Element, ElementIs, Elements, NoElements, is_list},
     ending::{Ended, Failure, NoEnd, NoFailure, Outcome, Returns, fails_with, returned},
-    handler::{Checked, Life, NoLife, OnThreads, Shared, call_async, call_blocking, is_shared},
+    handler::{
+        Calls, Checked, Life, MovesOn, NoLife, NoSharing, NotPassed, OnThreads, Owned, Passed, Shared, Sharing,
+        call_async, call_blocking, call_failed, is_shared, moves_on,
+    },
     output::{OutputFields, OutputWriter, next_field, read_output, required_field, skip_field, write_output},
-    queues::{Slugs, routed_queues, step_queues, texts},
+    queues::{NoSlugs, Slugs, SlugsOf, routed_queues, step_queues, texts},
     sample::sample_args,
     shown::{Shown, ShownAnyhow, show_output},
     step_enum::deserialize_step,

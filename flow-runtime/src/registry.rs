@@ -7,7 +7,7 @@ use flow_core::{definition::FlowDefinition, flow::Flow, step::StepEnum};
 use crate::{
     args::StepArgs,
     context::StepContext,
-    handlers::{Handlers, JsonFlow, StepCall, StepQueued},
+    handlers::{Handlers, JsonFlow, SharedHandlers, StepCall, StepQueued},
 };
 
 /// The handlers of one flow, by step index.
@@ -23,19 +23,29 @@ pub(crate) trait DynHandlers: Send + Sync {
 }
 
 /// The handlers of a flow that the compiler knows.
-struct Typed<F>(Arc<F>);
+struct Typed<S> {
+    takes_input: fn(S) -> bool,
+    is_blocking: fn(S) -> bool,
+    shared: SharedHandlers<S>,
+}
 
-impl<F: Handlers> DynHandlers for Typed<F> {
+impl<S: StepEnum> Typed<S> {
+    fn of<F: Handlers<Step = S>>(flow: Arc<F>) -> Self {
+        Self { takes_input: F::takes_input, is_blocking: F::is_blocking, shared: flow.share() }
+    }
+}
+
+impl<S: StepEnum> DynHandlers for Typed<S> {
     fn takes_input(&self, step: usize) -> bool {
-        F::takes_input(F::Step::ALL[step])
+        (self.takes_input)(S::ALL[step])
     }
 
     fn is_blocking(&self, step: usize) -> bool {
-        F::is_blocking(F::Step::ALL[step])
+        (self.is_blocking)(S::ALL[step])
     }
 
     fn call(&self, step: usize, args: StepArgs, ctx: StepContext) -> StepCall {
-        F::call(Arc::clone(&self.0), F::Step::ALL[step], args, ctx)
+        self.shared.call(S::ALL[step], args, ctx)
     }
 }
 
@@ -69,12 +79,12 @@ pub(crate) struct Registered {
 impl Registered {
     /// A flow whose handlers the compiler knows.
     pub(crate) fn typed<F: Handlers>(flow: Arc<F>) -> Self {
-        Self::new(<F as Flow>::definition(), F::VERSION, Arc::new(Typed(flow)))
+        Self::new(<F as Flow>::definition(), F::VERSION, Arc::new(Typed::of(flow)))
     }
 
     /// A flow with step queues.
     pub(crate) fn step_queued<Q: StepQueued>(queues: &Q) -> Self {
-        Self::new(Q::definition(), Q::Flow::VERSION, Arc::new(Typed(Arc::clone(queues.flow()))))
+        Self::new(Q::definition(), Q::Flow::VERSION, Arc::new(Typed::of(Arc::clone(queues.flow()))))
     }
 
     /// A flow that was built at run time.

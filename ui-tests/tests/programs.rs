@@ -1,7 +1,8 @@
 //! Whole programs, and what the compiler says of each: how many errors, on which lines, in whose words.
 //!
 //! `//~` ends each line on which exactly one error must stand, followed by a part of its text. A program without such a
-//! line compiles. `//~2` is for the two errors that rustc itself has for half a line. `FLOW_UI_PROGRAM=part` limits a run to the programs whose names contain the part, and shows what is said.
+//! line compiles. `//~2` is for
+//! half a line that has two errors of rustc's own, also without the macro. `FLOW_UI_PROGRAM=part` limits a run to the programs whose names contain the part, and shows what is said.
 
 mod support;
 
@@ -153,6 +154,38 @@ fn handlers_of_right_programs_run() {
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr)
     );
+}
+
+/// A flow ten times as long as people write by hand. A recursion limit, the stack, or a cost that grows with the square of
+/// the steps would show here.
+// T30
+#[test]
+fn a_flow_of_500_steps_builds_and_runs() {
+    let project = Project::new("programs-500-steps", "2024", DEPENDENCIES);
+    project.write("src/main.rs", &program_of_steps(500));
+    let output = project.cargo(&["run"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A program whose every step takes the input and the three steps before it, and which runs each handler once.
+fn program_of_steps(count: usize) -> String {
+    let run = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/run.rs");
+    let mut text = format!(
+        "#![deny(warnings)]\n\n#[path = {run:?}]\nmod run;\n\nuse flow_runtime::prelude::*;\n\n\
+         #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]\nstruct Receipt {{ total: u32 }}\n\n\
+         struct Shop;\n\n#[flow(input = u32)]\nimpl Shop {{\n"
+    );
+    for step in 0..count {
+        let before: Vec<String> = (step.saturating_sub(3)..step).map(|step| format!("step_{step}")).collect();
+        let params: String = before.iter().map(|name| format!(", {name}: Receipt")).collect();
+        let sum: String = before.iter().map(|name| format!(" ^ {name}.total")).collect();
+        text.push_str(&format!(
+            "    #[step]\n    async fn step_{step}(&self, input: u32{params}) -> Result<Receipt, StepError> {{ \
+             Ok(Receipt {{ total: input{sum} }}) }}\n"
+        ));
+    }
+    text.push_str("}\n\nfn main() {\n    run::run_handlers(Shop);\n}\n");
+    text
 }
 
 // T33

@@ -1,6 +1,6 @@
 //! `impl Handlers`: from JSON arguments to the user's methods and back.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 
@@ -15,6 +15,7 @@ pub(super) fn expand(flow: &Flow) -> TokenStream {
     let (self_ty, step_enum) = (&flow.self_ty, enum_name(flow));
     let (impl_generics, _, _) = flow.generics.split_for_impl();
     let bounds = checks::expand_assumptions(flow);
+    let owned = checks::expand_ownership(flow);
     let takes_input = expand_matches(flow, Step::takes_input);
     let is_blocking = expand_matches(flow, |step| step.blocking.is_some());
     let arms = flow.in_order().map(|step| {
@@ -24,7 +25,7 @@ pub(super) fn expand(flow: &Flow) -> TokenStream {
     });
     quote! {
         #[automatically_derived]
-        impl #impl_generics #private::Handlers for #self_ty #bounds {
+        impl #impl_generics #private::Handlers for #self_ty #owned {
             fn takes_input(step: Self::Step) -> #private::bool {
                 #takes_input
             }
@@ -33,6 +34,13 @@ pub(super) fn expand(flow: &Flow) -> TokenStream {
                 #is_blocking
             }
 
+            fn share(self: #private::Arc<Self>) -> #private::SharedHandlers<Self::Step> {
+                #private::Sharing::<Self>::of().share(self)
+            }
+        }
+
+        #[automatically_derived]
+        impl #impl_generics #private::Calls for #self_ty #bounds {
             fn call(
                 self: #private::Arc<Self>,
                 step: Self::Step,
@@ -40,6 +48,29 @@ pub(super) fn expand(flow: &Flow) -> TokenStream {
                 __ctx: #private::StepContext,
             ) -> #private::StepCall {
                 match step { #(#arms,)* }
+            }
+        }
+    }
+}
+
+/// The trait without the calls.
+pub(super) fn expand_unchecked(flow: &Flow) -> TokenStream {
+    let Flow { helpers: private, self_ty, generics, .. } = flow;
+    let (impl_generics, _, _) = generics.split_for_impl();
+    let owned = checks::expand_ownership(flow);
+    quote! {
+        #[automatically_derived]
+        impl #impl_generics #private::Handlers for #self_ty #owned {
+            fn takes_input(_: Self::Step) -> #private::bool {
+                #private::stand_in()
+            }
+
+            fn is_blocking(_: Self::Step) -> #private::bool {
+                #private::stand_in()
+            }
+
+            fn share(self: #private::Arc<Self>) -> #private::SharedHandlers<Self::Step> {
+                #private::stand_in()
             }
         }
     }
@@ -68,24 +99,29 @@ fn expand_call(flow: &Flow, step: &Step) -> TokenStream {
     let method = &step.method;
     let (check, returned) = expand_return_check(flow, step).unzip();
     let (takes, arguments) = expand_arguments(flow, step);
-    let wait = step.blocking.is_none().then(|| quote!(.await));
-    let body = quote! {
-        #takes
-        let __returned = Self::#method(&self, #(#arguments),*) #wait;
-        #returned(__returned).end()
-    };
     // A future that no worker can move is reported at these words, so they stand at the user's.
     let at = step.place_of_wait();
     let here = checks::respanned(private.clone(), at);
-    let call = if step.blocking.is_some() {
-        quote_spanned!(at=> #here::call_blocking(move || { #body }))
-    } else {
-        quote_spanned!(at=> #here::call_async(async move { #body }))
+    if step.blocking.is_some() {
+        let call = quote! {
+            #takes
+            let __returned = Self::#method(&self, #(#arguments),*);
+            #returned(__returned).end()
+        };
+        let call = quote_spanned!(at=> #here::call_blocking(move || { #call }));
+        return quote!({ #check #call });
+    }
+    let mut future = quote!(Self::#method(&self, #(#arguments),*));
+    if step.is_holding_borrow() {
+        // Checked by itself.
+        future = quote!(#private::Passed(#future).on());
+    }
+    let call = quote! {
+        let __returned = #future.await;
+        #returned(__returned).end()
     };
-    quote! {{
-        #check
-        #call
-    }}
+    let call = quote_spanned!(at=> #here::call_async(async move { #call }));
+    quote!({ #check #takes #call })
 }
 
 /// The check of the error that is written out, and the function that checks the whole of what the handler returned: that
@@ -113,6 +149,7 @@ fn expand_arguments(flow: &Flow, step: &Step) -> (TokenStream, Vec<TokenStream>)
     let (check, list) = checks::expand_source(flow, step).unzip();
     let mut takes = check.unwrap_or_default();
     let mut arguments = Vec::new();
+    let failed = Ident::new(if step.blocking.is_some() { "Err" } else { "call_failed" }, Span::call_site());
     for (place, param) in step.params.iter().enumerate() {
         let ty = &param.ty;
         let decoded = match &param.role {
@@ -131,7 +168,7 @@ fn expand_arguments(flow: &Flow, step: &Step) -> (TokenStream, Vec<TokenStream>)
         takes.extend(quote! {
             let #argument = match #decoded {
                 #private::Ok(value) => value,
-                #private::Err(error) => return #private::Err(error),
+                #private::Err(error) => return #private::#failed(error),
             };
         });
         arguments.push(quote!(#argument));

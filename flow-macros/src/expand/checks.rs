@@ -5,7 +5,7 @@ use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 
-use super::{output::output_name, steps::index_literal};
+use super::steps::index_literal;
 use crate::model::{Flow, Param, Source, Step};
 
 /// The contract of type `ty`, after `check`; it has to have a schema unless the user said that it has none.
@@ -19,19 +19,29 @@ pub(super) fn expand_contract(flow: &Flow, has_schema: bool, ty: &TokenStream, c
     quote!({ #check #contract })
 }
 
-/// The bounds of the block, and what generated impls assume besides: that threads share the flow and move its output.
+/// The bounds of the block, and what the calls of handlers assume besides: that threads share the flow.
 ///
 /// With a lifetime in front, rustc takes an assumption that does not hold for no mistake. What does not hold is reported
-/// once, by [`expand_type_check`] and at the step's output.
+/// once, by [`expand_type_check`]; users of the flow do not ask for it, since `Handlers` passes over calls that are missing.
 pub(super) fn expand_assumptions(flow: &Flow) -> TokenStream {
     let Flow { helpers: private, self_ty, generics, .. } = flow;
-    let output = output_name(flow);
     let said = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
     quote! {
         where
             #(#said,)*
             for<'__any> #self_ty: #private::Shared,
-            for<'__any> #output: #private::Send,
+    }
+}
+
+/// The bounds of the block, and that the flow owns what it holds, which every `Flow` does. It is reported once, where threads
+/// share the flow.
+pub(super) fn expand_ownership(flow: &Flow) -> TokenStream {
+    let Flow { helpers: private, generics, .. } = flow;
+    let said = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
+    quote! {
+        where
+            #(#said,)*
+            for<'__any> Self: #private::Owned,
     }
 }
 
@@ -41,14 +51,34 @@ pub(super) fn expand_type_check(flow: &Flow) -> TokenStream {
     let (impl_generics, _, where_clause) = generics.split_for_impl();
     let here = respanned(private.clone(), self_ty.span());
     let owns = quote_spanned!(self_ty.span()=> #here::Life::<#self_ty>::of().owns(););
+    let futures = flow.steps.iter().filter(|step| step.is_sound).filter_map(|step| expand_future_check(flow, step));
     quote! {
         impl #impl_generics #private::Checked for #self_ty #where_clause {
             fn check() {
                 #private::is_shared::<#self_ty>();
                 #owns
+                #(#futures)*
             }
         }
     }
+}
+
+/// Checks that a worker can move the future of a handler which seems to hold the borrow of a `RefCell`: by itself, since rustc
+/// looks at no other future of a function in which this check fails.
+fn expand_future_check(flow: &Flow, step: &Step) -> Option<TokenStream> {
+    let at = step.is_holding_borrow().then(|| step.place_of_wait())?;
+    let (private, method) = (&flow.helpers, &step.method);
+    let types = step.params.iter().map(|param| &param.ty);
+    let names: Vec<Ident> = (0..step.params.len()).map(|place| format_ident!("__arg{place}")).collect();
+    let here = respanned(private.clone(), at);
+    let future = Ident::new("__future", at);
+    let check = quote_spanned!(at=> #here::moves_on(#future););
+    Some(quote! {
+        let _ = |__flow_of: &Self, #(#names: #types),*| {
+            let #future = Self::#method(__flow_of, #(#names),*);
+            #check
+        };
+    })
 }
 
 /// For each step that others take, a function that decodes its output and a type of its name for rustc's texts; and one

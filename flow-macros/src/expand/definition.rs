@@ -6,7 +6,7 @@ use quote::quote;
 use syn::ext::IdentExt;
 
 use super::{
-    checks::{expand_assumptions, expand_contract},
+    checks::{expand_contract, expand_ownership},
     output::output_name,
     steps::enum_name,
 };
@@ -45,10 +45,16 @@ pub(super) fn expand_stand_in(flow: &Flow) -> TokenStream {
     )
 }
 
+/// No definition and no checks.
+pub(super) fn expand_unchecked(flow: &Flow) -> TokenStream {
+    let private = &flow.helpers;
+    expand_impl(flow, quote!(&[]), quote!(#private::stand_in()))
+}
+
 fn expand_impl(flow: &Flow, step_slugs: TokenStream, body: TokenStream) -> TokenStream {
     let Flow { helpers: private, self_ty, generics, .. } = flow;
     let (impl_generics, _, _) = generics.split_for_impl();
-    let bounds = expand_assumptions(flow);
+    let owned = expand_ownership(flow);
     let (step, output, slug) = (enum_name(flow), output_name(flow), &flow.slug.value);
     let input = flow
         .input
@@ -57,7 +63,7 @@ fn expand_impl(flow: &Flow, step_slugs: TokenStream, body: TokenStream) -> Token
         .map_or_else(|| quote!(()), |input| quote!(#input));
     quote! {
         #[automatically_derived]
-        impl #impl_generics #private::Flow for #self_ty #bounds {
+        impl #impl_generics #private::Flow for #self_ty #owned {
             type Input = #input;
             type Output = #output;
             type Step = #step;

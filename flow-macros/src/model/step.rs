@@ -54,6 +54,8 @@ pub(crate) struct Step {
     pub(crate) note: Option<String>,
     /// The only `.await` of its body.
     wait: Option<Span>,
+    /// The `.await` of its body before which a variable takes what `borrow()` or `borrow_mut()` returns.
+    wait_with_borrow: Option<Span>,
 }
 
 /// What a map runs over.
@@ -134,9 +136,14 @@ impl Step {
         matches!(&self.sig.output, ReturnType::Type(_, ty) if is_future(ty))
     }
 
-    /// Where its future is made: the only `.await` of its body, else its name.
+    /// Where its future is made: the `.await` of its body that holds a borrow, or the only one, else its name.
     pub(crate) fn place_of_wait(&self) -> Span {
-        self.wait.unwrap_or_else(|| self.method.span())
+        self.wait_with_borrow.or(self.wait).unwrap_or_else(|| self.method.span())
+    }
+
+    /// Whether a variable seems to hold the borrow of a `RefCell` across an `.await`. This words errors only.
+    pub(crate) fn is_holding_borrow(&self) -> bool {
+        self.wait_with_borrow.is_some()
     }
 
     /// The name of the method without `r#`.
@@ -192,6 +199,7 @@ pub(super) fn build(method: &Method, marker: &Marker, block: &Block<'_>, diag: &
         has_schema: options.has_schema,
         returned: returned::read(&method.sig.output, self_ty, private),
         wait: only_await(method.body.to_token_stream()),
+        wait_with_borrow: await_with_borrow(method.body.to_token_stream()),
         note: text::doc_text(&method.attrs),
         attrs: method.attrs.clone(),
         sig: method.sig.clone(),
@@ -215,6 +223,33 @@ fn find_awaits(tokens: TokenStream, found: &mut Vec<Span>) {
             _ => {}
         }
     }
+}
+
+/// The first `.await` behind a `let … = ….borrow();` or `….borrow_mut();` of the same block.
+fn await_with_borrow(body: TokenStream) -> Option<Span> {
+    let tokens: Vec<TokenTree> = body.into_iter().collect();
+    for (place, token) in tokens.iter().enumerate() {
+        match token {
+            TokenTree::Ident(word) if word == "borrow" || word == "borrow_mut" => {
+                let is_bound = matches!(
+                    tokens.get(place + 1..place + 3),
+                    Some([TokenTree::Group(_), TokenTree::Punct(end)]) if end.as_char() == ';'
+                );
+                let mut found = Vec::new();
+                find_awaits(tokens[place..].iter().cloned().collect(), &mut found);
+                if is_bound && !found.is_empty() {
+                    return Some(found[0]);
+                }
+            }
+            TokenTree::Group(group) => {
+                if let Some(found) = await_with_borrow(group.stream()) {
+                    return Some(found);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 /// `word` as a name at the place of `name`; `name` itself when the word is none.

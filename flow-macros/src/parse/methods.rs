@@ -4,7 +4,8 @@ use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, TokenStreamExt, quote};
 use syn::{
     Attribute, FnArg, ImplItem, Meta, Path, Signature, Token, Visibility,
-    parse::{ParseStream, discouraged::Speculative},
+    parse::{ParseStream, Parser, discouraged::Speculative},
+    punctuated::Punctuated,
     token,
 };
 
@@ -138,15 +139,22 @@ fn take_item(input: ParseStream<'_>) -> syn::Result<(TokenStream, bool)> {
 fn take_marker(attrs: &mut Vec<Attribute>, runtime: &RuntimePath, diag: &mut Diag) -> Option<Marker> {
     let mut marker: Option<Marker> = None;
     attrs.retain(|attr| {
-        let path = attr.path();
+        let conditional = conditional_marker(attr, runtime);
+        let meta = conditional.as_ref().unwrap_or(&attr.meta);
+        let path = meta.path();
         let is_map = runtime.leads_to(path, "map");
         if !is_map && !runtime.leads_to(path, "step") {
             return true;
         }
+        if conditional.is_some() {
+            let text = "a marker cannot depend on a build flag: all programs of one flow have the same steps; write the \
+                        marker by itself, and decide inside the handler, or in a condition";
+            diag.at(attr, text);
+        }
         match &mut marker {
             Some(first) => first.doubled.push(attr.pound_token.spans[0]),
             None => {
-                let options = match &attr.meta {
+                let options = match meta {
                     Meta::List(list) => options::parse(list.tokens.clone(), diag),
                     Meta::Path(_) => Options::default(),
                     Meta::NameValue(meta) => {
@@ -160,6 +168,17 @@ fn take_marker(attrs: &mut Vec<Attribute>, runtime: &RuntimePath, diag: &mut Dia
         false
     });
     marker
+}
+
+/// The marker in `#[cfg_attr(…, step)]`.
+fn conditional_marker(attr: &Attribute, runtime: &RuntimePath) -> Option<Meta> {
+    let Meta::List(list) = &attr.meta else { return None };
+    if !list.path.is_ident("cfg_attr") {
+        return None;
+    }
+    let metas = Punctuated::<Meta, Token![,]>::parse_terminated.parse2(list.tokens.clone()).ok()?;
+    let is_marker = |meta: &Meta| ["step", "map"].iter().any(|word| runtime.leads_to(meta.path(), word));
+    metas.into_iter().skip(1).find(is_marker)
 }
 
 fn take_from(arg: &mut FnArg) -> Option<TokenStream> {

@@ -1,7 +1,8 @@
 //! A handler's signature is one that the engine can call.
 
+use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::{FnArg, Receiver, ReceiverKind, ReturnType, Safety, Type};
+use syn::{Attribute, FnArg, Receiver, ReceiverKind, ReturnType, Safety, Type};
 
 use super::each_step;
 use crate::{
@@ -35,13 +36,41 @@ fn check_markers(step: &Step, diag: &mut Diag) {
 
 /// A shape must not depend on how the program was built.
 fn check_attributes(step: &Step, diag: &mut Diag) {
-    for attr in step.attrs.iter().filter(|attr| attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr")) {
+    for attr in step.attrs.iter().filter(|attr| is_of_build(attr)) {
         let text = format!(
             "step `{}` cannot depend on a build flag: all programs of one flow have the same steps; decide inside the \
              handler, or in a condition",
             step.method_name()
         );
         diag.at(attr, text);
+    }
+    for attr in step.sig.inputs.iter().flat_map(attributes_of).filter(|attr| is_of_build(attr)) {
+        let text = format!(
+            "a parameter of step `{}` cannot depend on a build flag: all programs of one flow have the same steps; take \
+             it always",
+            step.method_name()
+        );
+        diag.at(attr, text);
+    }
+}
+
+/// Whether the attribute decides what there is; `#[cfg_attr(test, allow(…))]` does not.
+fn is_of_build(attr: &Attribute) -> bool {
+    attr.path().is_ident("cfg") || (attr.path().is_ident("cfg_attr") && holds_cfg(attr.meta.to_token_stream()))
+}
+
+fn holds_cfg(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(word) => word == "cfg",
+        TokenTree::Group(group) => holds_cfg(group.stream()),
+        _ => false,
+    })
+}
+
+fn attributes_of(arg: &FnArg) -> &[Attribute] {
+    match arg {
+        FnArg::Receiver(receiver) => &receiver.attrs,
+        FnArg::Typed(param) => &param.attrs,
     }
 }
 

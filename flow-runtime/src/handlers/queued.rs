@@ -16,7 +16,7 @@ use super::Handlers;
     note = "write `with_step_queues!(pub Queues for {Self});` beside the flow and pass `Queues::new(flow)` here",
     note = "a plain flow is served with `.flow(…)`"
 )]
-pub trait StepQueued: Send + Sync + 'static {
+pub trait StepQueued {
     /// The flow.
     type Flow: Handlers;
     /// The names of the steps' queues, in step order.
@@ -39,7 +39,7 @@ pub trait StepQueued: Send + Sync + 'static {
     label = "expected a type that `route_flow!` made",
     note = "write `route_flow!(pub Routes for {Self} {{ Step => \"queue\", … }});` and pass `Routes::new(flow)` here"
 )]
-pub trait Routed: Send + Sync + 'static {
+pub trait Routed {
     /// The flow.
     type Flow: Handlers;
     /// The names of the steps' queues, in step order.
@@ -86,7 +86,9 @@ macro_rules! with_step_queues {
         $crate::__queued_flow!($(#[$meta])* $vis $name for $flow, " with a private queue for each step.");
 
         const _: () = {
-            const SLUGS: $crate::__private::Slugs = $crate::__private::Slugs::of::<$flow>();
+            #[allow(unused_imports)]
+            use $crate::__private::NoSlugs as _;
+            const SLUGS: $crate::__private::Slugs = $crate::__private::SlugsOf::<$flow>::SLUGS;
             const NAMES: &'static [$crate::__private::QueueName; SLUGS.steps.len()] =
                 &$crate::__private::step_queues(SLUGS);
             const TEXTS: &'static [&'static $crate::__private::str; SLUGS.steps.len()] =
@@ -138,7 +140,9 @@ macro_rules! route_flow {
 
         const _: () = {
             type __Step = <$flow as $crate::__private::Flow>::Step;
-            const SLUGS: $crate::__private::Slugs = $crate::__private::Slugs::of::<$flow>();
+            #[allow(unused_imports)]
+            use $crate::__private::NoSlugs as _;
+            const SLUGS: $crate::__private::Slugs = $crate::__private::SlugsOf::<$flow>::SLUGS;
             const NAMES: &'static [&'static $crate::__private::str; SLUGS.steps.len()] =
                 &$crate::__private::routed_queues(SLUGS, &[$((<__Step>::$step.index(), $queue)),*]);
 

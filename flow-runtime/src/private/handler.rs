@@ -1,12 +1,73 @@
 //! The call of a handler, and what its flow's type has to be for it.
 
-use std::{future::Future, marker::PhantomData};
+use std::{future::Future, marker::PhantomData, pin::Pin, sync::Arc};
 
-use crate::handlers::{StepCall, StepResult};
+use flow_core::{error::StepError, flow::Flow};
+
+use super::stand_in_of;
+use crate::{
+    args::StepArgs,
+    context::StepContext,
+    handlers::{SharedHandlers, StepCall, StepResult},
+};
 
 /// The call of an `async fn`.
 pub fn call_async(call: impl Future<Output = StepResult> + Send + 'static) -> StepCall {
     StepCall::Async(Box::pin(call))
+}
+
+/// Compiles when a worker's threads can pass `future` on, whose handler seems to hold the borrow of a `RefCell` across an
+/// `.await`. Such a borrow has several parts that no other thread may have, and rustc has an error for each; this check has one.
+pub fn moves_on<F: MovesOn>(future: F) {
+    drop(future);
+}
+
+/// A future that a worker's threads pass on.
+#[diagnostic::on_unimplemented(
+    message = "future cannot be sent between threads safely: what `borrow()` or `borrow_mut()` returned is held across an \
+               `.await`",
+    label = "the handler may go on in another thread from here",
+    note = "end the borrow before the `.await`: in a block of its own, or with `drop`",
+    note = "a `tokio::sync::Mutex` may be held across an `.await`"
+)]
+pub trait MovesOn {}
+
+#[diagnostic::do_not_recommend]
+impl<F: Send> MovesOn for F {}
+
+/// A future that [`moves_on`] has checked. Where it was refused, [`NotPassed`] stands in.
+pub struct Passed<F>(pub F);
+
+impl<F: Future + Send> Passed<F> {
+    /// The same future.
+    #[must_use]
+    pub fn on<'a>(self) -> Pin<Box<dyn Future<Output = F::Output> + Send + 'a>>
+    where
+        F: 'a,
+    {
+        Box::pin(self.0)
+    }
+}
+
+/// Passes nothing on; see [`Passed`].
+pub trait NotPassed: Sized {
+    /// The future.
+    type Future: Future;
+
+    /// Never built.
+    fn on<'a>(self) -> Pin<Box<dyn Future<Output = <Self::Future as Future>::Output> + Send + 'a>> {
+        stand_in_of::<Self, _>()
+    }
+}
+
+impl<F: Future> NotPassed for Passed<F> {
+    type Future = F;
+}
+
+/// The call of an `async fn` whose arguments did not decode.
+#[must_use]
+pub fn call_failed(error: StepError) -> StepCall {
+    StepCall::Async(Box::pin(std::future::ready(Err(error))))
 }
 
 /// The call of a `blocking` handler.
@@ -20,6 +81,47 @@ pub fn call_blocking(call: impl FnOnce() -> StepResult + Send + 'static) -> Step
 pub trait Shared: Send + Sync + 'static {}
 
 impl<T: Send + Sync + 'static> Shared for T {}
+
+/// A type without borrows. Generated impls of `Flow` assume it, as they do [`Shared`].
+pub trait Owned: 'static {}
+
+impl<T: 'static> Owned for T {}
+
+/// The calls of a flow's handlers. Generated impls assume that the flow's type is [`Shared`].
+pub trait Calls: Flow {
+    /// Makes the call of one task's handler from its arguments.
+    fn call(self: Arc<Self>, step: Self::Step, args: StepArgs, ctx: StepContext) -> StepCall;
+}
+
+/// Shares a flow with the threads of a worker. Where they cannot share it that is reported at the flow, and
+/// [`NoSharing`] stands in: whoever uses such a flow is told nothing more.
+pub struct Sharing<F>(PhantomData<F>);
+
+impl<F> Sharing<F> {
+    /// To call `share` on.
+    #[must_use]
+    pub const fn of() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<F: Calls + Shared> Sharing<F> {
+    /// The handlers of `flow`.
+    #[must_use]
+    pub fn share(self, flow: Arc<F>) -> SharedHandlers<F::Step> {
+        SharedHandlers::new(move |step, args, ctx| Arc::clone(&flow).call(step, args, ctx))
+    }
+}
+
+/// Shares nothing; see [`Sharing`].
+pub trait NoSharing: Sized {
+    /// Never built.
+    fn share<F, S>(self, _: Arc<F>) -> SharedHandlers<S> {
+        stand_in_of::<Self, _>()
+    }
+}
+
+impl<F> NoSharing for Sharing<F> {}
 
 /// Where the checks of a flow's type stand, without the assumption that it is [`Shared`].
 pub trait Checked {

@@ -1,5 +1,7 @@
 //! The queues of step-queued and routed flows, as constants.
 
+use std::marker::PhantomData;
+
 use flow_core::{
     flow::Flow,
     queue_name::{MAX_QUEUE_NAME, QueueName, is_queue_name},
@@ -16,13 +18,21 @@ pub struct Slugs {
     pub steps: &'static [&'static str],
 }
 
-impl Slugs {
-    /// Those of flow `F`.
-    #[must_use]
-    pub const fn of<F: Flow>() -> Self {
-        Self { flow: F::SLUG, steps: F::STEP_SLUGS }
-    }
+/// The slugs of `F`. Where `F` is no flow that is reported elsewhere, and [`NoSlugs`] stands in.
+pub struct SlugsOf<F>(PhantomData<F>);
+
+impl<F: Flow> SlugsOf<F> {
+    /// Those of flow `F` and of its steps.
+    pub const SLUGS: Slugs = Slugs { flow: F::SLUG, steps: F::STEP_SLUGS };
 }
+
+/// No slugs; see [`SlugsOf`].
+pub trait NoSlugs {
+    /// No step, so that no queue can be wrong too.
+    const SLUGS: Slugs = Slugs { flow: "", steps: &[] };
+}
+
+impl<F> NoSlugs for SlugsOf<F> {}
 
 /// The private queues of a flow's steps.
 ///

@@ -24,6 +24,5 @@ impl Shop {
 }
 
 pub(crate) fn main() {
-    // Not run: its handlers do not end.
-    let _ = Shop;
+    crate::run::run_handlers(Shop);
 }

@@ -1,6 +1,12 @@
+use std::{
+    future::Future,
+    pin::pin,
+    task::{Context, Poll, Waker},
+};
+
 use flow_runtime::prelude::*;
 
-async fn run_it() -> Result<(), Box<dyn std::error::Error>> {
+async fn run_it(url: Option<&str>) -> Result<(), Box<dyn std::error::Error>> {
     struct L;
     #[flow(input = u32)]
     impl L {
@@ -11,7 +17,8 @@ async fn run_it() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     crate::run::run_handlers(L);
-    let db = Db::new("postgres://x")?;
+    let Some(url) = url else { return Ok(()) };
+    let db = Db::new(url)?;
     let worker = Worker::builder(&db).flow(L).build()?.start().await?;
     let run = Client::new(&db).start::<L>(&3).await?;
     let out = run.wait().await?;
@@ -21,6 +28,7 @@ async fn run_it() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 pub(crate) fn main() {
-    // Not run: it needs a database.
-    let _ = run_it;
+    // Without a database it gets as far as its handlers, and by hand, since those bring a runtime of their own.
+    let ended = pin!(run_it(None)).poll(&mut Context::from_waker(Waker::noop()));
+    assert!(matches!(ended, Poll::Ready(Ok(()))));
 }

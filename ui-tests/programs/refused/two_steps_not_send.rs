@@ -14,7 +14,7 @@ impl Shop {
     async fn b(&self, a: u32) -> Result<u32, StepError> {
         let held = std::cell::RefCell::new(a);
         let r = held.borrow_mut();
-        std::future::ready(()).await; //~2 future cannot be sent between threads safely
+        std::future::ready(()).await; //~ future cannot be sent between threads safely
         Ok(*r)
     }
 }
