@@ -117,7 +117,7 @@ status! {
         /// Waits for a worker.
         Queued = "queued" => [Started, Skipped, Cancelled],
         /// Held by a worker; the next attempt takes over by starting again.
-        Started = "started" => [Queued, Started, Completed, Failed, Skipped, Cancelled],
+        Started = "started" => [Queued, Completed, Failed, Skipped, Cancelled],
         /// Has an output.
         Completed = "completed" => [],
         /// No attempt is left, or none would help.
@@ -146,7 +146,7 @@ mod tests {
         assert!(!RunStatus::Started.is_terminal() && RunStatus::Failed.is_terminal());
         assert!(StepStatus::Created.may_become(StepStatus::Completed));
         assert!(!StepStatus::Started.may_become(StepStatus::Created));
-        assert!(TaskStatus::Started.may_become(TaskStatus::Started));
+        assert!(TaskStatus::Started.may_become(TaskStatus::Queued));
         assert!(!TaskStatus::Queued.may_become(TaskStatus::Completed));
     }
 

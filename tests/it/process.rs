@@ -1,5 +1,7 @@
 //! Several processes on one database, and what happens when one of them dies.
 
+use std::time::{Duration, Instant};
+
 use flow_runtime::prelude::*;
 use flow_tests::{
     flows::{Order, Orders, Relay},
@@ -73,6 +75,26 @@ async fn a_task_that_kills_every_worker_fails_after_its_attempts() {
     let history = "select concat_ws(' ', e.attempt, e.cause) from flow.attempt_error e order by e.attempt";
     let history: Vec<String> = sqlx::query_scalar(history).fetch_all(db.pool()).await.unwrap();
     assert_eq!(history, ["1 lease_expired", "2 lease_expired", "3 lease_expired"]);
+}
+
+// L19
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hundred_tasks_of_a_killed_process_are_done_soon_by_another() {
+    let db = TestDb::new().await;
+    let mut first = start(&["worker", db.url(), "2000"]);
+    deployed(&db).await;
+    let client = Client::connect(db.url()).await.unwrap();
+    let run = client.start::<Orders>(&Order { items: vec!["tea".into(); 100], pick_ms: 1_000 }).await.unwrap();
+    first.line_with("picking");
+    let mut second = start(&["worker", db.url(), "2000"]);
+    second.line_with("starting");
+    first.signal("KILL");
+    let killed_at = Instant::now();
+    first.ended().await;
+    run.wait().await.unwrap();
+    assert!(killed_at.elapsed() < Duration::from_secs(2 + 10), "{:?}", killed_at.elapsed());
+    let attempts = "select count(*) from flow.attempt_error e where e.cause <> 'lease_expired' or e.attempt > 1";
+    assert_eq!(sqlx::query_scalar::<_, i64>(attempts).fetch_one(db.pool()).await.unwrap(), 0);
 }
 
 // L6

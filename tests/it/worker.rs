@@ -24,6 +24,8 @@ enum Deed {
     Panic,
     NeverEnd,
     UntilCancelled,
+    /// Keeps its thread of the runtime for so long.
+    Block(u64),
 }
 
 /// Does what its input says, and counts.
@@ -44,6 +46,10 @@ impl Doer {
         let result = match item {
             Deed::Sleep(ms) => {
                 tokio::time::sleep(Duration::from_millis(ms)).await;
+                Ok(ctx.attempt())
+            }
+            Deed::Block(ms) => {
+                std::thread::sleep(Duration::from_millis(ms));
                 Ok(ctx.attempt())
             }
             Deed::Fail => Err(StepError::new("as told")),
@@ -180,8 +186,32 @@ async fn a_worker_has_one_row_and_beats_while_its_slots_are_full() {
     Client::new(&db).start::<Doer>(&vec![Deed::Sleep(3_000)]).await.unwrap().wait().await.unwrap();
     let beats = "select (w.seen_at > w.started_at + interval '2 s')::integer::bigint from flow.workers w";
     assert_eq!(number(&test, beats).await, 1);
+    let process =
+        "select array_agg(concat_ws(' ', p.lease_ms, p.lease_until > now(), p.stopped_at is null)) from flow.process p";
+    assert_eq!(text(&test, process).await, "1000 t t");
     worker.shutdown().await.unwrap();
-    assert_eq!(text(&test, row).await, "doer f");
+    assert_eq!((text(&test, row).await.as_str(), text(&test, process).await.ends_with("t f")), ("doer f", true));
+}
+
+// L20 W5
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn handlers_that_block_the_runtime_cost_no_other_work_its_lease() {
+    let test = TestDb::new().await;
+    let (db, other) = (Db::new(test.url()).unwrap(), Db::new(test.url()).unwrap());
+    let start = async |db: &Db| {
+        let worker = Worker::builder(db).flow(Doer::default()).concurrency(6).lease(Duration::from_secs(1));
+        worker.build().unwrap().start().await.unwrap()
+    };
+    let workers = [start(&db).await, start(&other).await];
+    assert_eq!(number(&test, "select count(*) from flow.process").await, 2);
+    // Two threads and more than two handlers that hold one: nothing of the runtime's runs for longer than two leases.
+    let deeds: Vec<Deed> = (0..8).map(|at| if at < 6 { Deed::Block(2_500) } else { Deed::Sleep(100) }).collect();
+    let run = Client::new(&db).start::<Doer>(&deeds).await.unwrap();
+    assert_eq!(run.wait().await.unwrap().act, vec![1; 8]);
+    assert_eq!(number(&test, "select count(*) from flow.attempt_error").await, 0);
+    for worker in workers {
+        worker.shutdown().await.unwrap();
+    }
 }
 
 // L2

@@ -35,7 +35,7 @@ async fn each_connection_may_freeze_alone() {
         let mut load = Load::start(&Plan { program: PROGRAM, workers: &workers, clients: &urls[3..] }).await;
         a_while().await;
         // Of three workers and three clients one connection each.
-        let frozen = ["flow.exchange", "flow.renew_leases", "listen", "flow.start_runs", "flow.get_run", "listen"];
+        let frozen = ["flow.exchange", "flow.heartbeat", "listen", "flow.start_runs", "flow.get_run", "listen"];
         for (proxy, text) in proxies.iter().zip(frozen) {
             freeze(test.pool(), proxy, text).await;
         }
