@@ -146,7 +146,7 @@ async fn work(engine: Arc<Engine>, graph: Graph, seed: usize, lease: Duration, s
         if reply.state == "process_ended" || dice.roll(20) == 0 {
             engine.end_lost_processes().await;
             engine.recover().await;
-            engine.go_on().await;
+            engine.revive().await;
         }
         if dice.roll(3) == 0 {
             worker.heartbeat(&held).await;

@@ -75,10 +75,18 @@ impl Engine {
                  for q in select name from flow.queue loop
                      execute format('update pgmq.%I set vt = least(vt, clock_timestamp())', 'q_' || q);
                  end loop;
-                 perform flow.revive_process(p.process_id, p.process_id + 1, p.name, p.lease_ms)
-                 from flow.process p where p.ended_at is not null
-                   and exists (select from flow.worker w where w.process_id = p.process_id and w.stopped_at is null);
              end $$",
+        )
+        .await;
+        self.revive().await;
+    }
+
+    /// Lets processes that were ended go on, unless something of theirs is still to be recovered.
+    pub async fn revive(&self) {
+        self.run_sql(
+            "select flow.revive_process(p.process_id, p.process_id + 1, p.name, p.lease_ms)
+             from flow.process p where p.ended_at is not null
+               and exists (select from flow.worker w where w.process_id = p.process_id and w.stopped_at is null)",
         )
         .await;
     }
