@@ -267,12 +267,36 @@ create type flow.step_ref as (
     flow_id integer
 );
 
+-- One piece of work as a worker gets it.
+create type flow.claim as (
+    run_id uuid,
+    step_index integer,
+    task_index integer,
+    attempt integer,
+    item jsonb,
+    timeout_ms bigint,
+    is_exhausted boolean
+);
+
 -- What a call has brought about so far, for who goes on from it and for who is to be told.
 create type flow.progress as (
     ended_steps uuid[], -- the run of each step that ended, once for each step, to be counted down in the run
     ended_runs uuid[],
     queues integer[], -- that got work which is due
-    workers bigint[] -- that hold work which was ended
+    workers bigint[], -- that hold work which was ended
+    handed flow.claim[] -- what was begun in the hands of the calling worker
+);
+
+-- What an exchange may hand out of the work that its own results make ready, without a message: whose, under which number, of which
+-- steps, and how much at most; not of the runs that are barred, because something else may become of them in the same exchange.
+create type flow.offer as (
+    worker_id bigint,
+    batch bigint,
+    queue_id integer,
+    flow_id integer,
+    steps integer[],
+    slots integer,
+    barred uuid[]
 );
 
 -- Why a run ends before its time; without a step and text when it is cancelled.
@@ -333,17 +357,6 @@ create type flow.sighting as (
     item jsonb,
     timeout_ms bigint,
     kind text
-);
-
--- One piece of work as a worker gets it.
-create type flow.claim as (
-    run_id uuid,
-    step_index integer,
-    task_index integer,
-    attempt integer,
-    item jsonb,
-    timeout_ms bigint,
-    is_exhausted boolean
 );
 
 -- How one attempt ended, as its worker says.

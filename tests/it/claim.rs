@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, sync::Arc};
 
-use flow_tests::support::{Engine, Graph};
+use flow_tests::support::{Claim, Engine, Graph, Hand, complete_each};
 use serde_json::{Value, json};
 
 fn map_over_input() -> Graph {
@@ -272,10 +272,107 @@ async fn a_corrupt_batch_leaves_the_settlements_committed() {
     let first = worker.claim_one().await;
     engine.run_sql("insert into pgmq.q_next (vt, message) values (now(), '{\"secret\": 1}')").await;
     let reply = worker.exchange(10, &[first.complete(7)]).await;
-    assert_eq!((reply.state.as_str(), reply.claims.len()), ("corrupt", 0));
+    // What the results made ready was handed out before the queue was looked at; a worker that stops gives it back.
+    assert_eq!((reply.state.as_str(), reply.claims.len()), ("corrupt", 1));
     assert!(reply.reason.contains("\"next\"") && !reply.reason.contains("secret"), "{}", reply.reason);
-    assert_eq!(engine.tasks(run).await, "a.0=completed/1 b.0=queued/0");
+    assert_eq!(engine.tasks(run).await, "a.0=completed/1 b.0=started/1");
+    let worker = {
+        assert_eq!(worker.release(&reply.claims).await, [true]);
+        engine.worker(&graph).await
+    };
     assert_eq!(worker.exchange(10, &[]).await.state, "paused");
     engine.run_sql("delete from pgmq.q_next where message ? 'secret'; select flow.resume_queue('next')").await;
     assert_eq!(worker.claim_one().await.step, 1);
+}
+
+/// A run of a graph whose first step is held, with the worker.
+async fn first_held<'a>(engine: &'a Engine, graph: &Graph) -> (uuid::Uuid, Hand<'a>, Claim) {
+    engine.deploy(graph).await;
+    let run = engine.start(graph.slug(), 1).await;
+    let worker = engine.worker(graph).await;
+    let first = worker.claim_one().await;
+    (run, worker, first)
+}
+
+// C13
+#[tokio::test]
+async fn what_the_results_make_ready_is_handed_out_without_a_message() {
+    let engine = Engine::new().await;
+    let graph = Graph::new("fan").single("a", &[]).single("b", &["a"]).single("c", &["a"]).single("d", &["a"]);
+    let (run, worker, first) = first_held(&engine, &graph).await;
+    engine.run_sql("create table sent as select * from pgmq.q_fan; create function keep() returns trigger language plpgsql as $$ begin
+                        insert into sent select new.*; return new; end $$;
+                    create trigger keep before insert on pgmq.q_fan for each row execute function keep()").await;
+    // Of ten exchanges in a row the tenth keeps a slot for the queue.
+    let tens = (first.batch / 10 + 1) * 10;
+    let reply = worker.exchange_as(tens + 1, 2, &[first.complete(7)], &[]).await.unwrap();
+    assert_eq!((reply.claims.len(), reply.claims[0].dep(0), reply.claims[0].attempt), (2, Some(&json!(7)), 1));
+    assert_eq!(engine.value::<i64>("select count(*) from sent").await, 1, "fewer slots than ready steps");
+    engine.check().await;
+    // Its lost reply is answered with the same work.
+    let again = worker.exchange_as(tens + 1, 2, &[first.complete(7)], &[]).await.unwrap();
+    assert_eq!((again.claims.len(), again.verdicts), (2, vec!["already_settled".to_owned()]));
+    let last = worker.exchange_as(tens + 2, 9, &complete_each(&reply.claims, |_| json!(1)), &[]).await.unwrap();
+    assert_eq!(last.claims.len(), 1);
+    worker.exchange_as(tens + 3, 0, &[last.claims[0].complete(1)], &[]).await.unwrap();
+    assert_eq!(engine.run(run).await["status"], "completed");
+    engine.check().await;
+}
+
+// C13
+#[tokio::test]
+async fn what_may_not_be_handed_out_gets_a_message() {
+    let both = || Graph::new("two").single("a", &[]).single("b", &["a"]);
+    for (graph, before) in [
+        (both().step_option("start_delay_ms", 60_000), ""),
+        (both(), "select flow.pause_queue('two', 'for a test')"),
+        (both(), "update flow.worker set draining_at = now()"),
+        (both(), "update flow.process set lease_until = now()"),
+        (both(), "update flow.worker set steps = '{0}'"),
+    ] {
+        let engine = Engine::new().await;
+        let (run, worker, first) = first_held(&engine, &graph).await;
+        engine.run_sql(before).await;
+        let limit = if before.contains("steps") { 0 } else { 10 };
+        let reply = worker.exchange(limit, &[first.complete(1)]).await;
+        assert_eq!((reply.verdicts, reply.claims.len()), (vec!["accepted".to_owned()], 0), "{before}");
+        assert_eq!((engine.tasks(run).await.as_str(), engine.messages().await), ("a.0=completed/1 b.0=queued/0", 1));
+        engine.check().await;
+    }
+}
+
+// C13
+#[tokio::test]
+async fn a_run_that_fails_with_the_same_batch_hands_nothing_out() {
+    let engine = Engine::new().await;
+    let graph = Graph::new("both").single("a", &[]).single("b", &[]).single("c", &["a"]);
+    engine.deploy(&graph).await;
+    let run = engine.start("both", 1).await;
+    let worker = engine.worker(&graph).await;
+    let mut claims = worker.claim(10).await;
+    claims.sort_by_key(|claim| claim.step);
+    let reply = worker.exchange(10, &[claims[0].complete(1), claims[1].fail_for_good("no")]).await;
+    assert_eq!((reply.verdicts, reply.claims), (vec!["accepted".to_owned(); 2], vec![]));
+    assert_eq!(engine.steps(run).await, "a=completed b=failed c=cancelled");
+    engine.check().await;
+}
+
+// C13
+#[tokio::test]
+async fn a_long_chain_on_every_slot_does_not_keep_a_message_waiting() {
+    let engine = Engine::new().await;
+    let names: Vec<String> = (0..30).map(|at| format!("s{at}")).collect();
+    let chain = names.iter().enumerate().fold(Graph::new("long"), |graph, (at, name)| match at {
+        0 => graph.single(name, &[]),
+        _ => graph.single(name, &[names[at - 1].as_str()]),
+    });
+    let (_, worker, mut held) = first_held(&engine, &chain).await;
+    let other = engine.start("long", 2).await;
+    let mut exchanges = 0;
+    while held.run != other {
+        exchanges += 1;
+        held = worker.exchange(1, &[held.complete(1)]).await.claims.remove(0);
+    }
+    assert!((1..=10).contains(&exchanges), "after {exchanges} exchanges of one slot");
+    engine.check().await;
 }

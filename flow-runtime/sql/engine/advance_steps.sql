@@ -1,17 +1,19 @@
 -- Go on from steps that have just begun or become ready: test the conditions of the ready ones, begin those that are met, enqueue
--- the work of all that began, and go on level by level with whatever becomes ready by a skip or an empty map. Runs that fail
+-- the work of all that began and was not handed out under p_offer, and go on level by level with whatever becomes ready by a skip or an empty map. Runs that fail
 -- by an unmet condition end here. p_is_held_back says that some of the runs are not due yet: none of their work is claimable
 -- before that. Returns what this has brought about. The caller holds the locks of the runs.
 create or replace function flow.advance_steps(
-    p_started flow.started_step[], p_ready flow.step_ref[], p_is_held_back boolean, p_now timestamptz
+    p_started flow.started_step[], p_ready flow.step_ref[], p_offer flow.offer, p_is_held_back boolean, p_now timestamptz
 ) returns flow.progress language plpgsql as $$
 declare
-    v flow.progress := row('{}', '{}', '{}', '{}');
+    v flow.progress := row('{}', '{}', '{}', '{}', '{}');
     v_started flow.started_step[] := p_started;
     v_ready flow.step_ref[] := p_ready;
     v_done flow.step_ref[]; -- ended on this level, and still to be counted down in their dependents
     v_failed flow.cause[] := '{}';
     v_tested record;
+    v_begun record;
+    v_offer flow.offer := p_offer; -- what is left of it
 begin
     loop
         v_done := '{}';
@@ -21,8 +23,11 @@ begin
             v_failed := v_failed || v_tested.p_failed;
             v.ended_steps := v.ended_steps || v_tested.p_ended;
             if cardinality(v_tested.p_met) > 0 then
-                v_started := v_started || (select b.p_started from flow.begin_steps(
-                    v_tested.p_met, array_fill(0, array[cardinality(v_tested.p_met)]), true, p_now) b);
+                select * into v_begun from flow.begin_steps(
+                    v_tested.p_met, array_fill(0, array[cardinality(v_tested.p_met)]), true, v_offer, p_now);
+                v_started := v_started || v_begun.p_started;
+                v.handed := v.handed || v_begun.p_handed;
+                v_offer.slots := v_offer.slots - cardinality(v_begun.p_handed);
             end if;
         end if;
         if cardinality(v_failed) > 0 then
@@ -40,7 +45,11 @@ begin
         end if;
 
         exit when cardinality(v_done) = 0;
-        select c.p_started, c.p_ready into v_started, v_ready from flow.count_down_dependents(v_done, p_now) c;
+        select * into v_begun from flow.count_down_dependents(v_done, v_offer, p_now);
+        v_started := v_begun.p_started;
+        v_ready := v_begun.p_ready;
+        v.handed := v.handed || v_begun.p_handed;
+        v_offer.slots := v_offer.slots - cardinality(v_begun.p_handed);
         if cardinality(v_failed) > 0 then
             v_ready := array(select r from unnest(v_ready) r
                              where r.run_id not in (select f.run_id from unnest(v_failed) f));

@@ -1,31 +1,38 @@
--- Claim up to p_limit pieces of visible work of a worker's queue, under the number of its exchange. Returns what flow.claim_messages
--- returns, each value that the claimed work needs, and whether as many messages were there as were asked for.
+-- Claim up to p_limit pieces of visible work of a worker's queue, under the number of its exchange, beside what the same exchange has
+-- handed out already (p_handed, null when there is nothing). Returns what flow.claim_messages returns, each value that the work needs,
+-- and whether more messages may be there: as many were found as were asked for, or none were asked for.
 -- With p_careful at most one is claimed, and when that fails by the data of its run, the run fails and the text says why.
 -- Takes messages, then work, and skips what is locked: it never waits for a row.
 create or replace function flow.claim_work(
-    p_self flow.worker_state, p_batch bigint, p_limit integer, p_careful boolean, p_now timestamptz,
+    p_self flow.worker_state, p_batch bigint, p_handed flow.claim[], p_limit integer, p_careful boolean, p_now timestamptz,
     out p_state text, out p_reason text, out p_more boolean, out p_claims flow.claim[],
     out p_value_runs uuid[], out p_value_steps integer[], out p_values text[]
 ) language plpgsql as $$
 declare
     v_limit integer := case when p_careful then 1 else p_limit end;
     v_messages flow.message[];
-    v_claimed record;
     v_values record;
 begin
     p_state := 'ok';
     p_more := false;
-    v_messages := flow.queue_read(p_self.queue, v_limit, p_now);
-    if v_messages is null then
+    if v_limit > 0 then
+        v_messages := flow.queue_read(p_self.queue, v_limit, p_now);
+    end if;
+    if v_messages is null and p_handed is null then
         return;
     end if;
     if not p_careful then
-        select * into v_claimed from flow.claim_messages(p_self, p_batch, v_messages, p_now);
-        select * into v_values from flow.shared_values(p_self, v_claimed.p_claims);
+        if v_messages is not null then
+            select c.p_state, c.p_reason, c.p_claims into p_state, p_reason, p_claims
+            from flow.claim_messages(p_self, p_batch, v_messages, p_now) c;
+        end if;
+        p_claims := p_handed || p_claims;
+        select * into v_values from flow.shared_values(p_self, p_claims);
     else
         begin
-            select * into v_claimed from flow.claim_messages(p_self, p_batch, v_messages, p_now);
-            select * into v_values from flow.shared_values(p_self, v_claimed.p_claims);
+            select c.p_state, c.p_reason, c.p_claims into p_state, p_reason, p_claims
+            from flow.claim_messages(p_self, p_batch, v_messages, p_now) c;
+            select * into v_values from flow.shared_values(p_self, p_claims);
         exception when data_exception or program_limit_exceeded or out_of_memory or internal_error then
             -- Too much text for one reply is told as a limit of the program, and beyond 1 GB as an internal error.
             perform flow.fail_unclaimable(p_self, v_messages[1], sqlerrm, p_now);
@@ -33,10 +40,7 @@ begin
             return;
         end;
     end if;
-    p_state := v_claimed.p_state;
-    p_reason := v_claimed.p_reason;
-    p_claims := v_claimed.p_claims;
-    p_more := cardinality(v_messages) >= v_limit and p_state = 'ok';
+    p_more := (v_limit <= 0 or coalesce(cardinality(v_messages) >= v_limit, false)) and p_state = 'ok';
     p_value_runs := v_values.p_runs;
     p_value_steps := v_values.p_steps;
     p_values := v_values.p_values;

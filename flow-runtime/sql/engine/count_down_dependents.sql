@@ -1,7 +1,8 @@
 -- Count the ended steps down in every step that waits for one of them, and begin those whose last dependency has ended with this.
 -- Returns what flow.begin_steps returns. The caller holds the runs' locks.
 create or replace function flow.count_down_dependents(
-    p_ended flow.step_ref[], p_now timestamptz, out p_started flow.started_step[], out p_ready flow.step_ref[]
+    p_ended flow.step_ref[], p_offer flow.offer, p_now timestamptz,
+    out p_started flow.started_step[], out p_ready flow.step_ref[], out p_handed flow.claim[]
 ) language plpgsql as $$
 declare
     v_steps flow.step_ref[];
@@ -21,7 +22,9 @@ begin
     if v_steps is null then
         p_started := '{}';
         p_ready := '{}';
+        p_handed := '{}';
         return;
     end if;
-    select b.p_started, b.p_ready into p_started, p_ready from flow.begin_steps(v_steps, v_ended, false, p_now) b;
+    select b.p_started, b.p_ready, b.p_handed into p_started, p_ready, p_handed
+    from flow.begin_steps(v_steps, v_ended, false, p_offer, p_now) b;
 end $$;

@@ -7,7 +7,7 @@ create or replace function flow.fail_work(
 declare
     v_ended flow.failure[];
 begin
-    p_progress := row('{}', '{}', '{}', '{}');
+    p_progress := row('{}', '{}', '{}', '{}', '{}');
     -- Rows that have changed since they were locked have been ended.
     p_failed := array(
         select f from unnest(p_failures) f

@@ -1,10 +1,10 @@
 -- Record how attempts of a worker ended: completions first, then failures, each with everything that follows from it: steps,
 -- dependents, skips, retries, runs. Outcomes are complete | error | permanent | undecodable | timeout | panic | lease_expired.
 -- Returns one verdict a result, in their order: accepted | already_settled | lost, or busy, to be sent again, when somebody else has
--- locked the run; what this has brought about; and the failures that were accepted. Results of a single run wait for its lock; where
+-- locked the run; what this has brought about, work that was handed out under p_offer with it; and the failures that were accepted. Results of a single run wait for its lock; where
 -- there are several, no run keeps the others waiting. Locks runs by id, then step states, tasks and messages of those runs.
 create or replace function flow.settle_work(
-    p_self flow.worker_state, p_results flow.result[],
+    p_self flow.worker_state, p_results flow.result[], p_offer flow.offer,
     out p_verdicts text[], out p_progress flow.progress, out p_failed flow.failure[]
 ) language plpgsql as $$
 declare
@@ -22,7 +22,7 @@ declare
     v_ready record;
     v_failed record;
 begin
-    p_progress := row('{}', '{}', '{}', '{}');
+    p_progress := row('{}', '{}', '{}', '{}', '{}');
     v_results := flow.lock_runs(p_results, (select count(distinct u.run_id) = 1 from unnest(p_results) u));
     v_now := clock_timestamp();
 
@@ -65,9 +65,13 @@ begin
 
     if cardinality(v_ended) > 0 then
         p_progress.ended_steps := array(select e.run_id from unnest(v_ended) e);
-        select * into v_ready from flow.count_down_dependents(v_ended, v_now);
+        -- A run that has another outcome in this batch may still end with it.
+        p_offer.barred := array(select r.run_id from unnest(v_results) r where r.outcome <> 'complete');
+        select * into v_ready from flow.count_down_dependents(v_ended, p_offer, v_now);
+        p_progress.handed := v_ready.p_handed;
+        p_offer.slots := p_offer.slots - cardinality(v_ready.p_handed);
         p_progress := flow.join_progress(
-            p_progress, flow.advance_steps(v_ready.p_started, v_ready.p_ready, false, v_now));
+            p_progress, flow.advance_steps(v_ready.p_started, v_ready.p_ready, p_offer, false, v_now));
     end if;
     if v_failures is not null then
         select * into v_failed from flow.fail_work(v_failures, v_now);
@@ -84,4 +88,7 @@ begin
         p_progress.ended_runs := p_progress.ended_runs || array(select l.run_id from unnest(v_large) l);
     end if;
     p_progress := flow.count_down_runs(p_progress, v_now);
+    if cardinality(p_progress.ended_runs) > 0 and cardinality(p_progress.handed) > 0 then
+        p_progress.handed := array(select c from unnest(p_progress.handed) c where c.run_id <> all (p_progress.ended_runs));
+    end if;
 end $$;

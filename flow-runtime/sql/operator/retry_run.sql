@@ -36,7 +36,7 @@ begin
 
     v_ready := array(select row(ss.run_id, ss.step_index, ss.flow_id)::flow.step_ref from flow.step_state ss
                      where ss.run_id = v_new and ss.status = 'created' and ss.remaining_deps = 0);
-    v_progress := flow.advance_steps('{}', v_ready, v_old.due_at > v_now, v_now);
+    v_progress := flow.advance_steps('{}', v_ready, null, v_old.due_at > v_now, v_now);
     v_progress := flow.count_down_runs(v_progress, v_now);
     v_progress.queues := v_queues || v_progress.queues;
     perform flow.tell(v_progress);

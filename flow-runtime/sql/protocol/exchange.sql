@@ -1,4 +1,5 @@
--- Settle what worker p_worker has finished, then claim up to p_limit pieces of work of its queue: one round trip, one commit.
+-- Settle what worker p_worker has finished, then hand out up to p_limit pieces of work: what the results have made ready on its queue, and
+-- what waits there. One round trip, one commit.
 -- p_batch numbers the worker's exchanges, upwards; one whose reply was lost is sent again under its number and answered from what it
 -- wrote. p_finished names batches of which every piece has been answered for.
 -- The settlement arrays hold one entry a result, as flow.settle_work takes them, p_verdicts its answer. p_state is ok, or why nothing
@@ -29,6 +30,7 @@ declare
     v_progress flow.progress;
     v_claimed record;
     v_claims flow.claim[];
+    v_offer flow.offer;
 begin
     if not (pg_try_advisory_xact_lock_shared(p_process) and pg_try_advisory_xact_lock(p_worker)) then
         p_state := 'busy';
@@ -59,7 +61,12 @@ begin
         from flow.shared_values(v_self, v_claims) v;
     else
         if v_results is not null then
-            select * into v_settled from flow.settle_work(v_self, v_results);
+            if v_self.state = 'ok' and not p_careful then
+                -- Some slots, and now and then one of few, are for what waits in the queue: nobody's long chain may keep it waiting.
+                v_offer := row(p_worker, p_batch, v_self.queue_id, v_self.flow_id, v_self.steps,
+                               p_limit - greatest(p_limit / 10, (p_batch % 10 = 0)::integer), '{}');
+            end if;
+            select * into v_settled from flow.settle_work(v_self, v_results, v_offer);
             p_verdicts := v_settled.p_verdicts;
             v_progress := v_settled.p_progress;
             select array_agg(f.ord), array_agg(case when f.is_retried then 'retry' else f.mode::text end),
@@ -75,7 +82,9 @@ begin
         end if;
         p_now := clock_timestamp();
         if v_self.state = 'ok' and p_limit > 0 then
-            select * into v_claimed from flow.claim_work(v_self, p_batch, p_limit, p_careful, p_now);
+            select * into v_claimed from flow.claim_work(
+                v_self, p_batch, nullif(v_progress.handed, '{}'), p_limit - coalesce(cardinality(v_progress.handed), 0), p_careful,
+                p_now);
             p_state := v_claimed.p_state;
             p_reason := v_claimed.p_reason;
             p_more := v_claimed.p_more;

@@ -20,7 +20,7 @@ declare
     v_over flow.result[];
     v_unknown flow.result[];
     v_held flow.work[];
-    v_progress flow.progress := row('{}', '{}', '{}', '{}');
+    v_progress flow.progress := row('{}', '{}', '{}', '{}', '{}');
 begin
     update flow.process p
     set lease_until = v_now + p_lease_ms * interval '1 ms', lease_ms = p_lease_ms, seen_at = v_now

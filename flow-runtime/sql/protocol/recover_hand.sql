@@ -8,7 +8,7 @@ declare
     v_locked flow.result[];
     v_held flow.work[];
     v_now timestamptz;
-    v_progress flow.progress := row('{}', '{}', '{}', '{}');
+    v_progress flow.progress := row('{}', '{}', '{}', '{}', '{}');
 begin
     perform from flow.hand h where h.worker_id = p_worker and h.batch = p_row for update skip locked;
     if not found then

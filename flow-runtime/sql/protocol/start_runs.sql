@@ -136,7 +136,7 @@ begin
     cross join lateral (
         select s.* from flow.step s where s.flow_id = v_flow.flow_id and s.step_index = b.step_index offset 0
     ) s;
-    v_progress := flow.advance_steps(v_started, v_ready, v_is_held_back, v_now);
+    v_progress := flow.advance_steps(v_started, v_ready, null, v_is_held_back, v_now);
     v_progress := flow.count_down_runs(v_progress, v_now);
     perform flow.tell(v_progress);
     return v_ids;

@@ -294,6 +294,8 @@ impl Heart<'_> {
 
     async fn revive(&mut self) -> Result<(), DbError> {
         let (ended, next) = (self.process.id(), random_id());
+        // What was handed out under a number before is given to others by now: the number must not hand out the same work again.
+        self.process.members().iter().for_each(|member| member.held.nothing_came_of_it());
         let connection = self.link.get().await?;
         let revived = store::revive_process(connection, ended, next, &self.process.name, self.process.lease());
         if in_time(deadline::HEARTBEAT, revived).await? {

@@ -253,12 +253,16 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
-    /// The last exchange of a worker once more: it hands out again what is still held under its number, or is made for the first time
-    /// when it had handed out nothing.
+    /// The last exchange of a worker once more: it hands out again what is still held under its number, or is made anew when it
+    /// had handed out nothing, or what it had handed out has been recovered.
     async fn resume(&mut self, worker: usize, limit: i32) -> Played {
         let hand = &self.workers[worker].hand;
+        if hand.batch.load(Ordering::SeqCst) == 0 {
+            return self.claim(worker, limit).await.map(drop);
+        }
         let holder = (hand.id, hand.batch.load(Ordering::SeqCst));
-        let is_repeat = self.log.iter().any(|(id, claim)| (*id, claim.batch) == holder);
+        let is_repeat =
+            self.engine.hands().await.iter().any(|(worker, row, _)| *worker == holder.0 && *row >= holder.1);
         let reply = hand.repeat(limit, &[]).await;
         if !is_repeat {
             return self.take(worker, limit, reply).map(drop);
@@ -285,6 +289,8 @@ impl<'a> Driver<'a> {
             self.compare_runs().await.map_err(|what| format!("after the recovery of {worker} {row}: {what}"))?;
         }
         self.engine.go_on().await;
+        // A process that was ended uses no number again that it had used before.
+        self.workers.iter().for_each(|worker| worker.hand.batch.store(0, Ordering::SeqCst));
         self.machine.pass_time();
         Ok(())
     }

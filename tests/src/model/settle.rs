@@ -150,7 +150,15 @@ impl Machine {
                 let state = &mut self.runs[at].steps[*step];
                 (state.status, state.error) = ("failed", Some(text.clone()));
             }
-            return self.end(at, "failed", Some((*step, text.clone())));
+            let cause = Some((*step, text.clone()));
+            // A single step's work is its step, which is cancelled where it would have been skipped.
+            let spared =
+                failures.iter().filter(|(step, .., mode)| *mode != Mode::Fail && self.flow.steps[*step].over.is_none());
+            let spared: Vec<usize> = spared.map(|(step, ..)| *step).collect();
+            for step in spared {
+                self.runs[at].tasks.entry((step, 0)).and_modify(|task| task.status = "cancelled");
+            }
+            return self.end(at, "failed", cause);
         }
         for (step, _, text, _) in &failures {
             self.skip(at, *step, "handler_failed", Some(text.clone()));

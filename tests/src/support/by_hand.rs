@@ -1,9 +1,13 @@
 //! What tests do that no worker would: move time, cut, and look.
 
 use serde_json::Value;
+use sqlx::Row;
 use uuid::Uuid;
 
 use super::{Claim, Engine, Graph, Settle};
+
+/// A place in a hand: run, step, task and batch.
+pub(crate) type Listed = (Uuid, i32, i32, i64);
 
 impl Engine {
     /// A migrated database of its own with one flow deployed.
@@ -56,14 +60,16 @@ impl Engine {
     }
 
     /// The rows of all hands: worker, batch, and what each lists, as run, step, task and batch.
-    pub async fn hands(&self) -> Vec<(i64, i64, Vec<(Uuid, i32, i32, i64)>)> {
+    pub async fn hands(&self) -> Vec<(i64, i64, Vec<Listed>)> {
         let query = "select h.worker_id, h.batch, h.runs, h.steps, h.tasks, h.batches from flow.hand h order by 1, 2";
-        let rows: Vec<(i64, i64, Vec<Uuid>, Vec<i32>, Vec<i32>, Vec<i64>)> =
-            sqlx::query_as(query).fetch_all(self.pool()).await.unwrap();
-        rows.into_iter()
-            .map(|(worker, row, runs, steps, tasks, batches)| {
+        let rows = sqlx::query(query).fetch_all(self.pool()).await.unwrap();
+        rows.iter()
+            .map(|row| {
+                let (runs, steps): (Vec<Uuid>, Vec<i32>) = (row.get("runs"), row.get("steps"));
+                let (tasks, batches): (Vec<i32>, Vec<i64>) = (row.get("tasks"), row.get("batches"));
                 let places = runs.into_iter().zip(steps).zip(tasks).zip(batches);
-                (worker, row, places.map(|(((run, step), task), batch)| (run, step, task, batch)).collect())
+                let listed = places.map(|(((run, step), task), batch)| (run, step, task, batch)).collect();
+                (row.get("worker_id"), row.get("batch"), listed)
             })
             .collect()
     }
