@@ -230,7 +230,7 @@ impl Heart<'_> {
                 self.link.has_served();
                 self.backoff.reset();
                 self.take_in(&members, &heard);
-                self.recover(&heard, began_at).await;
+                self.recover(&members, &heard, began_at).await;
                 self.beat_at = began_at;
                 self.look_out(&members).await;
                 self.pause(&heard)
@@ -270,7 +270,7 @@ impl Heart<'_> {
 
     /// Ends processes that have not renewed their leases, and gives back what they, and workers that are gone, held. A process that was
     /// ended itself gives its own back in the same way, and then goes on under a new number.
-    async fn recover(&mut self, heard: &Heard, began_at: Instant) {
+    async fn recover(&mut self, members: &[Arc<Shared>], heard: &Heard, began_at: Instant) {
         let longest = heard.expired.iter().map(|(_, lease)| *lease).max().unwrap_or_default();
         if began_at.duration_since(self.beat_at) > self.process.lease() / 2 {
             self.may_condemn_at = began_at + longest;
@@ -280,7 +280,7 @@ impl Heart<'_> {
         // The own lease comes first: what is left then is for the next beat.
         let until = began_at + renew_interval(self.process.lease()) / 2;
         let recovered = match recover(&mut self.link, &expired, &heard.rows, until).await {
-            Ok(_) if heard.has_ended => self.revive().await.map(|()| true),
+            Ok(has_more) if must_revive(heard) => self.revive(members, heard).await.map(|revived| has_more || revived),
             recovered => recovered,
         };
         if matches!(recovered, Ok(true)) {
@@ -292,18 +292,22 @@ impl Heart<'_> {
         }
     }
 
-    async fn revive(&mut self) -> Result<(), DbError> {
-        let (ended, next) = (self.process.id(), random_id());
+    /// Lets the workers go on: under a new number when this process was ended, else those that belong to another process under the
+    /// present one. Returns false while something that they held is still listed.
+    async fn revive(&mut self, members: &[Arc<Shared>], heard: &Heard) -> Result<bool, DbError> {
+        let next = if heard.has_ended { random_id() } else { self.process.id() };
+        let workers: Vec<i64> = members.iter().map(|member| member.worker_id).collect();
         let connection = self.link.get().await?;
-        let revived = store::revive_process(connection, ended, next, &self.process.name, self.process.lease());
-        if in_time(deadline::HEARTBEAT, revived).await? {
+        let revived = store::revive_process(connection, &workers, next, &self.process.name, self.process.lease());
+        let has_revived = in_time(deadline::HEARTBEAT, revived).await?;
+        if has_revived {
             self.process.id.store(next, Ordering::Release);
             tracing::warn!(
                 "the lease was not renewed in time, and the work of this process was given to others; it goes on"
             );
-            self.process.members().iter().for_each(|member| member.wake.notify_one());
+            members.iter().for_each(|member| member.wake.notify_one());
         }
-        Ok(())
+        Ok(has_revived)
     }
 
     /// Looks, when it is time, for queues of each flow that have work and no worker. A plain flow's one queue is its worker's own.
@@ -358,6 +362,12 @@ async fn recover(link: &mut Link, expired: &[i64], rows: &[(i64, i64)], until: I
         in_time(deadline::HEARTBEAT, store::recover_hand(connection, *row)).await?;
     }
     Ok(has_ended)
+}
+
+/// This process was ended; or one of its workers belongs to a process that is gone: it was registered for a number that was given up
+/// meanwhile, or the reply that told of the number that it has was lost.
+fn must_revive(heard: &Heard) -> bool {
+    heard.has_ended || heard.states.iter().any(|(state, _)| state == "process_ended")
 }
 
 fn renew_interval(lease: Duration) -> Duration {
