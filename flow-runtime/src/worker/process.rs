@@ -15,7 +15,10 @@ use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::start::{Notice, Shared};
+use super::{
+    patience::Patience,
+    start::{Notice, Shared},
+};
 use crate::{
     database::{Backoff, Link, deadline, in_time},
     db::Db,
@@ -176,14 +179,7 @@ async fn live(process: &Process, db: &Db, tell: oneshot::Sender<Result<(), DbErr
     if tell.send(registered).is_err() || !is_registered {
         return;
     }
-    let mut heart = Heart {
-        process,
-        db,
-        link,
-        backoff: Backoff::default(),
-        beat_at: Instant::now(),
-        may_condemn_at: Instant::now(),
-    };
+    let mut heart = Heart { process, db, link, backoff: Backoff::default(), patience: Patience::new(Instant::now()) };
     let mut pause = Duration::ZERO;
     loop {
         tokio::select! {
@@ -202,10 +198,7 @@ struct Heart<'a> {
     db: &'a Db,
     link: Link,
     backoff: Backoff,
-    /// When the last renewal that was answered began.
-    beat_at: Instant,
-    /// Others may be ended from here on: who has not renewed for long itself must first see whether they can.
-    may_condemn_at: Instant,
+    patience: Patience,
 }
 
 impl Heart<'_> {
@@ -230,8 +223,8 @@ impl Heart<'_> {
                 self.link.has_served();
                 self.backoff.reset();
                 self.take_in(&members, &heard);
+                self.patience.renewed(began_at, lease);
                 self.recover(&members, &heard, began_at).await;
-                self.beat_at = began_at;
                 self.look_out(&members).await;
                 self.pause(&heard)
             }
@@ -271,12 +264,8 @@ impl Heart<'_> {
     /// Ends processes that have not renewed their leases, and gives back what they, and workers that are gone, held. A process that was
     /// ended itself gives its own back in the same way, and then goes on under a new number.
     async fn recover(&mut self, members: &[Arc<Shared>], heard: &Heard, began_at: Instant) {
-        let longest = heard.expired.iter().map(|(_, lease)| *lease).max().unwrap_or_default();
-        if began_at.duration_since(self.beat_at) > self.process.lease() / 2 {
-            self.may_condemn_at = began_at + longest;
-        }
-        let mut expired: Vec<i64> = heard.expired.iter().map(|(process, _)| *process).collect();
-        expired.retain(|_| began_at >= self.may_condemn_at);
+        let may_end = |(_, lease): &&(i64, Duration)| self.patience.may_end(began_at, *lease);
+        let expired: Vec<i64> = heard.expired.iter().filter(may_end).map(|(process, _)| *process).collect();
         // The own lease comes first: what is left then is for the next beat.
         let until = began_at + renew_interval(self.process.lease()) / 2;
         let recovered = match recover(&mut self.link, &expired, &heard.rows, until).await {
