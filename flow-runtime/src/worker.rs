@@ -6,6 +6,7 @@ mod execute;
 mod held;
 mod log;
 mod panic;
+mod patience;
 mod process;
 mod pump;
 mod shutdown;

@@ -214,6 +214,22 @@ async fn handlers_that_block_the_runtime_cost_no_other_work_its_lease() {
     }
 }
 
+// L6
+#[tokio::test]
+async fn a_worker_that_was_registered_for_a_process_which_had_just_ended_works_on() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap();
+    let worker = Worker::builder(&db).flow(Doer::default()).build().unwrap().start().await.unwrap();
+    // As if the process had gone on under its present number while the registration was on its way.
+    let ended = "with ended as (insert into flow.process (process_id, name, lease_ms, lease_until, ended_at)
+                                values (1, 'ended', 1000, now(), now()))
+                 update flow.worker set process_id = 1";
+    sqlx::raw_sql(ended).execute(test.pool()).await.unwrap();
+    let run = Client::new(&db).start::<Doer>(&vec![Deed::Sleep(0)]).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(30), run.wait()).await.expect("its heartbeat takes it along").unwrap();
+    worker.shutdown().await.unwrap();
+}
+
 // L2
 #[tokio::test]
 async fn a_handler_longer_than_its_lease_runs_once() {

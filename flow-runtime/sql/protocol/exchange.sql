@@ -38,6 +38,11 @@ begin
     end if;
     -- A statement later than the locks, so that it sees whoever has ended the process before.
     v_self := flow.worker_state(p_worker);
+    if v_self.process_id <> p_process and v_self.state <> 'upgrade_needed' then
+        -- The worker has gone on under another process meanwhile, whose lock is not held here. What it held before is recovered.
+        v_self.state := 'process_ended';
+        v_self.reason := 'the worker belongs to another process by now';
+    end if;
     p_state := v_self.state;
     p_reason := v_self.reason;
     if v_self.state in ('process_ended', 'worker_gone', 'upgrade_needed') then

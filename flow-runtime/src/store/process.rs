@@ -65,16 +65,16 @@ pub(crate) async fn register_process(
     Ok(())
 }
 
-/// Lets the workers of a process that was ended work on under a new number; false while something is still to be recovered.
+/// Lets workers whose process was ended work on under another number; false while something is still to be recovered.
 pub(crate) async fn revive_process(
     connection: &mut PgConnection,
-    ended: i64,
+    workers: &[i64],
     process_id: i64,
     name: &str,
     lease: Duration,
 ) -> Result<bool, DbError> {
     Ok(sqlx::query_scalar("select flow.revive_process($1, $2, $3, $4)")
-        .bind(ended)
+        .bind(workers)
         .bind(process_id)
         .bind(name)
         .bind(millis(lease))

@@ -15,7 +15,10 @@ use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::start::{Notice, Shared};
+use super::{
+    patience::Patience,
+    start::{Notice, Shared},
+};
 use crate::{
     database::{Backoff, Link, deadline, in_time},
     db::Db,
@@ -35,7 +38,7 @@ pub(crate) struct ProcessSlot(tokio::sync::Mutex<Option<Arc<Process>>>);
 pub(crate) struct Process {
     id: AtomicI64,
     name: String,
-    members: Mutex<Vec<Arc<Shared>>>,
+    members: Mutex<Members>,
     /// The shortest lease that one of its workers asks for, in milliseconds.
     lease_ms: AtomicI64,
     /// A heartbeat is wanted now.
@@ -46,10 +49,17 @@ pub(crate) struct Process {
     ended: CancellationToken,
 }
 
-/// A worker's place in its process; left when dropped.
+#[derive(Default)]
+struct Members {
+    workers: Vec<Arc<Shared>>,
+    /// Workers that are being registered.
+    seats: usize,
+}
+
+/// A place in a process for a worker, before and after it is registered; left when dropped.
 pub(super) struct Membership {
     process: Arc<Process>,
-    worker_id: i64,
+    worker_id: Option<i64>,
 }
 
 /// A number that nobody else has chosen.
@@ -60,15 +70,15 @@ pub(super) fn random_id() -> i64 {
 
 impl ProcessSlot {
     /// The process that is at work, or a new one, which is registered and has its heartbeat.
-    pub(super) async fn join(&self, db: &Db, lease: Duration) -> Result<Arc<Process>, DbError> {
+    pub(super) async fn join(&self, db: &Db, lease: Duration) -> Result<Membership, DbError> {
         let mut slot = self.0.lock().await;
-        if let Some(process) = slot.as_ref().filter(|process| process.admit(lease)) {
-            return Ok(Arc::clone(process));
+        if let Some(membership) = slot.as_ref().and_then(|process| process.admit(lease)) {
+            return Ok(membership);
         }
         let process = Arc::new(Process::new(lease));
         process.start(db).await?;
         *slot = Some(Arc::clone(&process));
-        Ok(process)
+        process.admit(lease).ok_or_else(crate::database::connection_lost)
     }
 }
 
@@ -103,26 +113,16 @@ impl Process {
         Duration::from_millis(self.lease_ms.load(Ordering::Acquire).unsigned_abs())
     }
 
-    /// Whether another worker may join: the process has not stopped.
-    fn admit(&self, lease: Duration) -> bool {
-        let _members = self.members();
+    /// Keeps a place for another worker, unless the process has stopped.
+    fn admit(self: &Arc<Self>, lease: Duration) -> Option<Membership> {
+        let mut members = self.lock();
+        if self.stop.is_cancelled() {
+            return None;
+        }
+        members.seats += 1;
         self.lease_ms.fetch_min(millis(lease), Ordering::AcqRel);
         self.beat();
-        !self.stop.is_cancelled()
-    }
-
-    /// Makes a registered worker a member.
-    pub(super) fn enter(self: &Arc<Self>, shared: Arc<Shared>) -> Membership {
-        let worker_id = shared.worker_id;
-        self.members().push(shared);
-        Membership { process: Arc::clone(self), worker_id }
-    }
-
-    /// Leaves it again when a worker could not be registered.
-    pub(super) fn give_up(&self) {
-        if self.members().is_empty() {
-            self.stop.cancel();
-        }
+        Some(Membership { process: Arc::clone(self), worker_id: None })
     }
 
     /// Ends when the thread has ended, if this process is to stop.
@@ -132,7 +132,12 @@ impl Process {
         }
     }
 
-    fn members(&self) -> MutexGuard<'_, Vec<Arc<Shared>>> {
+    /// The registered workers.
+    fn workers(&self) -> Vec<Arc<Shared>> {
+        self.lock().workers.clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Members> {
         self.members.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -152,11 +157,30 @@ impl Process {
     }
 }
 
+impl Membership {
+    /// The process.
+    pub(super) fn process(&self) -> &Arc<Process> {
+        &self.process
+    }
+
+    /// Takes the place with the worker, which is registered by now.
+    pub(super) fn enter(&mut self, shared: Arc<Shared>) {
+        let mut members = self.process.lock();
+        if self.worker_id.replace(shared.worker_id).is_none() {
+            members.seats -= 1;
+        }
+        members.workers.push(shared);
+    }
+}
+
 impl Drop for Membership {
     fn drop(&mut self) {
-        let mut members = self.process.members();
-        members.retain(|member| member.worker_id != self.worker_id);
-        if members.is_empty() {
+        let mut members = self.process.lock();
+        match self.worker_id {
+            Some(worker_id) => members.workers.retain(|worker| worker.worker_id != worker_id),
+            None => members.seats -= 1,
+        }
+        if members.seats == 0 && members.workers.is_empty() {
             self.process.stop.cancel();
         }
     }
@@ -176,14 +200,7 @@ async fn live(process: &Process, db: &Db, tell: oneshot::Sender<Result<(), DbErr
     if tell.send(registered).is_err() || !is_registered {
         return;
     }
-    let mut heart = Heart {
-        process,
-        db,
-        link,
-        backoff: Backoff::default(),
-        beat_at: Instant::now(),
-        may_condemn_at: Instant::now(),
-    };
+    let mut heart = Heart { process, db, link, backoff: Backoff::default(), patience: Patience::new(Instant::now()) };
     let mut pause = Duration::ZERO;
     loop {
         tokio::select! {
@@ -202,16 +219,13 @@ struct Heart<'a> {
     db: &'a Db,
     link: Link,
     backoff: Backoff,
-    /// When the last renewal that was answered began.
-    beat_at: Instant,
-    /// Others may be ended from here on: who has not renewed for long itself must first see whether they can.
-    may_condemn_at: Instant,
+    patience: Patience,
 }
 
 impl Heart<'_> {
     /// Renews the lease, tells workers what they have lost, and recovers what others have lost. Returns the pause until the next beat.
     async fn beat(&mut self) -> Duration {
-        let members = self.process.members().clone();
+        let members = self.process.workers();
         let pulses: Vec<_> = members.iter().map(|member| member.held.pulse(member.worker_id)).collect();
         if pulses.iter().any(|pulse| !pulse.held.is_empty()) && fault::is_cut("renewing") {
             self.link.lose();
@@ -230,8 +244,8 @@ impl Heart<'_> {
                 self.link.has_served();
                 self.backoff.reset();
                 self.take_in(&members, &heard);
-                self.recover(&heard, began_at).await;
-                self.beat_at = began_at;
+                self.patience.renewed(began_at, lease);
+                self.recover(&members, &heard, began_at).await;
                 self.look_out(&members).await;
                 self.pause(&heard)
             }
@@ -270,17 +284,13 @@ impl Heart<'_> {
 
     /// Ends processes that have not renewed their leases, and gives back what they, and workers that are gone, held. A process that was
     /// ended itself gives its own back in the same way, and then goes on under a new number.
-    async fn recover(&mut self, heard: &Heard, began_at: Instant) {
-        let longest = heard.expired.iter().map(|(_, lease)| *lease).max().unwrap_or_default();
-        if began_at.duration_since(self.beat_at) > self.process.lease() / 2 {
-            self.may_condemn_at = began_at + longest;
-        }
-        let mut expired: Vec<i64> = heard.expired.iter().map(|(process, _)| *process).collect();
-        expired.retain(|_| began_at >= self.may_condemn_at);
+    async fn recover(&mut self, members: &[Arc<Shared>], heard: &Heard, began_at: Instant) {
+        let may_end = |(_, lease): &&(i64, Duration)| self.patience.may_end(began_at, *lease);
+        let expired: Vec<i64> = heard.expired.iter().filter(may_end).map(|(process, _)| *process).collect();
         // The own lease comes first: what is left then is for the next beat.
         let until = began_at + renew_interval(self.process.lease()) / 2;
         let recovered = match recover(&mut self.link, &expired, &heard.rows, until).await {
-            Ok(_) if heard.has_ended => self.revive().await.map(|()| true),
+            Ok(has_more) if must_revive(heard) => self.revive(members, heard).await.map(|revived| has_more || revived),
             recovered => recovered,
         };
         if matches!(recovered, Ok(true)) {
@@ -292,20 +302,28 @@ impl Heart<'_> {
         }
     }
 
-    async fn revive(&mut self) -> Result<(), DbError> {
-        let (ended, next) = (self.process.id(), random_id());
-        // What was handed out under a number before is given to others by now: the number must not hand out the same work again.
-        self.process.members().iter().for_each(|member| member.held.nothing_came_of_it());
+    /// Lets the workers go on: under a new number when this process was ended, else those that belong to another process under the
+    /// present one. Returns false while something that they held is still listed.
+    async fn revive(&mut self, members: &[Arc<Shared>], heard: &Heard) -> Result<bool, DbError> {
+        let next = if heard.has_ended { random_id() } else { self.process.id() };
+        let workers: Vec<i64> = members.iter().map(|member| member.worker_id).collect();
+        // What was handed out under a number before is given to others by now: that number must not hand the same work out again.
+        for (member, (state, _)) in members.iter().zip(&heard.states) {
+            if state == "process_ended" {
+                member.held.nothing_came_of_it();
+            }
+        }
         let connection = self.link.get().await?;
-        let revived = store::revive_process(connection, ended, next, &self.process.name, self.process.lease());
-        if in_time(deadline::HEARTBEAT, revived).await? {
+        let revived = store::revive_process(connection, &workers, next, &self.process.name, self.process.lease());
+        let has_revived = in_time(deadline::HEARTBEAT, revived).await?;
+        if has_revived {
             self.process.id.store(next, Ordering::Release);
             tracing::warn!(
                 "the lease was not renewed in time, and the work of this process was given to others; it goes on"
             );
-            self.process.members().iter().for_each(|member| member.wake.notify_one());
+            members.iter().for_each(|member| member.wake.notify_one());
         }
-        Ok(())
+        Ok(has_revived)
     }
 
     /// Looks, when it is time, for queues of each flow that have work and no worker. A plain flow's one queue is its worker's own.
@@ -360,6 +378,12 @@ async fn recover(link: &mut Link, expired: &[i64], rows: &[(i64, i64)], until: I
         in_time(deadline::HEARTBEAT, store::recover_hand(connection, *row)).await?;
     }
     Ok(has_ended)
+}
+
+/// This process was ended; or one of its workers belongs to a process that is gone: it was registered for a number that was given up
+/// meanwhile, or the reply that told of the number that it has was lost.
+fn must_revive(heard: &Heard) -> bool {
+    heard.has_ended || heard.states.iter().any(|(state, _)| state == "process_ended")
 }
 
 fn renew_interval(lease: Duration) -> Duration {

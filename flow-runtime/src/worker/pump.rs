@@ -156,7 +156,7 @@ impl Pump {
                 reply.failed_runs.iter().for_each(|run| log::run_failed(&self.shared, run));
                 self.take(limit, reply).await;
             }
-            Err(error) if error.is_about_a_lock() => {
+            Err(error) if error.is_about_a_lock() && count > 0 => {
                 self.shared.held.nothing_came_of_it();
                 self.busy.put(self.unsettled.drain(..count));
             }

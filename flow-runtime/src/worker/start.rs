@@ -93,19 +93,10 @@ pub(super) async fn start(worker: Worker) -> Result<RunningWorker, WorkerError> 
         link.lose();
     }
     // A worker that could not renew would lose what it claims: the process and its heartbeat come before its registration.
-    let process = worker.db.process().join(&worker.db, worker.config.lease).await?;
+    let mut membership = worker.db.process().join(&worker.db, worker.config.lease).await?;
+    let process = Arc::clone(membership.process());
     let worker_id = random_id();
-    let registered = match link.get().await {
-        Ok(connection) => register(connection, &worker, worker_id, process.id()).await,
-        Err(error) => Err(error.into()),
-    };
-    let queue_id = match registered {
-        Ok(queue_id) => queue_id,
-        Err(error) => {
-            process.give_up();
-            return Err(error.into());
-        }
-    };
+    let queue_id = register(link.get().await?, &worker, worker_id, process.id()).await?;
     tracing::info!(worker_id, queue = worker.queue, name = worker.name(), flow = worker.flow.slug(), "worker started");
     panic::remember_places();
 
@@ -129,7 +120,7 @@ pub(super) async fn start(worker: Worker) -> Result<RunningWorker, WorkerError> 
     let hub = shared.db.hub();
     let queue = hub.subscribe(Topic::Queue(queue_id), wake);
     let own = hub.subscribe(Topic::Worker(worker_id), shared.process.waker());
-    let membership = shared.process.enter(Arc::clone(&shared));
+    membership.enter(Arc::clone(&shared));
     let shutdown_limit = shared.config.grace + SHUTDOWN_MARGIN;
     let (ended, has_ended) = watch::channel(false);
     let result = Arc::new(Mutex::new(None));

@@ -90,9 +90,11 @@ impl Engine {
     /// Lets processes that were ended go on, unless something of theirs is still to be recovered.
     pub async fn revive(&self) {
         self.run_sql(
-            "select flow.revive_process(p.process_id, p.process_id + 1, p.name, p.lease_ms)
-             from flow.process p where p.ended_at is not null
-               and exists (select from flow.worker w where w.process_id = p.process_id and w.stopped_at is null)",
+            "select flow.revive_process(w.workers, p.process_id + 1, p.name, p.lease_ms)
+             from flow.process p
+             join (select w.process_id, array_agg(w.worker_id) as workers from flow.worker w where w.stopped_at is null
+                   group by w.process_id) w on w.process_id = p.process_id
+             where p.ended_at is not null",
         )
         .await;
     }

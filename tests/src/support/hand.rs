@@ -196,22 +196,26 @@ impl Hand<'_> {
         finished: &[i64],
     ) -> sqlx::Result<Reply> {
         let column = |of: fn(&Claim) -> i32| settled.iter().map(|s| of(&s.claim)).collect::<Vec<_>>();
-        let row = sqlx::query("select * from flow.exchange($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)")
-            .bind(self.process)
-            .bind(self.id)
-            .bind(batch)
-            .bind(limit)
-            .bind(settled.iter().map(|s| s.claim.run).collect::<Vec<_>>())
-            .bind(column(|claim| claim.step))
-            .bind(column(|claim| claim.sent_task))
-            .bind(settled.iter().map(|s| s.claim.batch).collect::<Vec<_>>())
-            .bind(settled.iter().map(|s| s.outcome).collect::<Vec<_>>())
-            .bind(settled.iter().map(|s| s.output.clone()).collect::<Vec<_>>())
-            .bind(settled.iter().map(|s| s.error.clone()).collect::<Vec<_>>())
-            .bind(settled.iter().map(|s| s.delay_ms).collect::<Vec<_>>())
-            .bind(finished)
-            .fetch_one(self.engine.pool())
-            .await?;
+        // A worker may have gone on under another process since it was registered.
+        let process = "coalesce((select w.process_id from flow.worker w where w.worker_id = $2), $1)";
+        let row = sqlx::query(sqlx::AssertSqlSafe(format!(
+            "select * from flow.exchange({process}, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"
+        )))
+        .bind(self.process)
+        .bind(self.id)
+        .bind(batch)
+        .bind(limit)
+        .bind(settled.iter().map(|s| s.claim.run).collect::<Vec<_>>())
+        .bind(column(|claim| claim.step))
+        .bind(column(|claim| claim.sent_task))
+        .bind(settled.iter().map(|s| s.claim.batch).collect::<Vec<_>>())
+        .bind(settled.iter().map(|s| s.outcome).collect::<Vec<_>>())
+        .bind(settled.iter().map(|s| s.output.clone()).collect::<Vec<_>>())
+        .bind(settled.iter().map(|s| s.error.clone()).collect::<Vec<_>>())
+        .bind(settled.iter().map(|s| s.delay_ms).collect::<Vec<_>>())
+        .bind(finished)
+        .fetch_one(self.engine.pool())
+        .await?;
         Ok(Reply {
             state: row.get("p_state"),
             reason: row.get::<Option<String>, _>("p_reason").unwrap_or_default(),

@@ -1,0 +1,65 @@
+//! When a process may end others: who could not renew its own lease for long waits until the others have had the time to renew theirs.
+
+use std::time::{Duration, Instant};
+
+/// What a process remembers of its own renewals.
+pub(super) struct Patience {
+    /// When the last renewal that was answered began.
+    renewed_at: Instant,
+    /// When the first renewal after the last gap of more than half a lease began.
+    came_back_at: Option<Instant>,
+}
+
+impl Patience {
+    /// A process that has just registered has missed nothing.
+    pub(super) fn new(now: Instant) -> Self {
+        Self { renewed_at: now, came_back_at: None }
+    }
+
+    /// A renewal that began then was answered.
+    pub(super) fn renewed(&mut self, began_at: Instant, own_lease: Duration) {
+        if began_at.duration_since(self.renewed_at) > own_lease / 2 {
+            self.came_back_at = Some(began_at);
+        }
+        self.renewed_at = began_at;
+    }
+
+    /// Whether a process whose lease is over may be ended: it has had its whole lease to renew since this one came back, also when
+    /// that lease ended only afterwards.
+    pub(super) fn may_end(&self, now: Instant, its_lease: Duration) -> bool {
+        self.came_back_at.is_none_or(|came_back_at| now.duration_since(came_back_at) >= its_lease)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LEASE: Duration = Duration::from_secs(30);
+
+    fn seconds(begin: Instant, passed: u64) -> Instant {
+        begin + Duration::from_secs(passed)
+    }
+
+    #[test]
+    fn who_renews_as_usual_ends_others_at_once() {
+        let begin = Instant::now();
+        let mut patience = Patience::new(begin);
+        patience.renewed(seconds(begin, 10), LEASE);
+        patience.renewed(seconds(begin, 25), LEASE);
+        assert!(patience.may_end(seconds(begin, 25), LEASE));
+    }
+
+    #[test]
+    fn who_comes_back_waits_a_lease_of_each_whenever_that_lease_ends() {
+        let begin = Instant::now();
+        let mut patience = Patience::new(begin);
+        patience.renewed(seconds(begin, 20), LEASE);
+        for passed in [20, 21, 30, 49] {
+            patience.renewed(seconds(begin, passed), LEASE);
+            assert!(!patience.may_end(seconds(begin, passed), LEASE), "after {passed} s");
+        }
+        assert!(patience.may_end(seconds(begin, 49), Duration::from_secs(5)), "a short lease has passed");
+        assert!(patience.may_end(seconds(begin, 50), LEASE));
+    }
+}
