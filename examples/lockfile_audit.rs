@@ -98,7 +98,7 @@ async fn audit(options: &Options) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot create the folder `{}`; name another file with --out", folder.display()))?;
 
-    let server = embedded::open("flow").await?;
+    let server = embedded::open("lockfile_audit").await?;
     eprintln!("{}", server.describe());
     let db = server.db().await?;
     let worker =

@@ -1,6 +1,6 @@
 //! Opens a SQL shell on the database that an example keeps between runs.
 //!
-//! `cargo run --example psql` opens that of the examples; another name is an argument: `cargo run --example psql -- flow_plain`.
+//! `cargo run --example psql` opens that of `lockfile_audit`; another name is an argument: `cargo run --example psql -- wfformat`.
 
 use std::process::Command;
 
@@ -8,7 +8,7 @@ use flow_runtime::embedded;
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    let name = std::env::args().nth(1).unwrap_or_else(|| "flow".to_owned());
+    let name = std::env::args().nth(1).unwrap_or_else(|| "lockfile_audit".to_owned());
     let server = embedded::open(&name).await?;
     flow_runtime::Db::new(server.url())?.migrate().await?;
     println!("flow.runs, flow.steps, flow.tasks, flow.queues and flow.workers are views; \\q leaves");

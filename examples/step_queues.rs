@@ -83,8 +83,8 @@ async fn compare(options: &Options) -> anyhow::Result<()> {
     let all = slow + quick + 2;
 
     // A flow is plain or has step queues, for life: the two ways get a database each.
-    let plain = embedded::open("flow_plain").await?;
-    let queued = embedded::open("flow_step_queues").await?;
+    let plain = embedded::open("plain_queue").await?;
+    let queued = embedded::open("step_queues").await?;
     eprintln!("{}", queued.describe());
     println!("one fetch takes {} ms; the quick step's tasks waited:", options.fetch_ms);
     println!("{:<42} {:>9} {:>9} {:>9}", "", "tasks", "p50 ms", "p99 ms");

@@ -54,7 +54,7 @@ async fn replay(options: &Options) -> anyhow::Result<()> {
         std::fs::write(path, text).with_context(|| format!("cannot write `{}`", path.display()))?;
     }
 
-    let server = embedded::open("flow").await?;
+    let server = embedded::open("wfformat").await?;
     eprintln!("{}", server.describe());
     let db = server.db().await?;
     let ran = run(&db, flow, options.slots).await?;

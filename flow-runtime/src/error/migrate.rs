@@ -19,7 +19,10 @@ pub enum MigrateError {
         newest: i32,
     },
     /// A migration that was applied is not the one this program has.
-    #[error("migration {version} was applied with another text; a migration never changes once it is released")]
+    #[error(
+        "the schema `flow` of this database was made by another edition of flow, one that was never released (migration {version} has \
+         another text); use another database, or drop the schemas `flow` and `pgmq` with everything in them: runs, results, queues"
+    )]
     Changed {
         /// The migration's number.
         version: i32,
