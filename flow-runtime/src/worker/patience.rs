@@ -55,7 +55,7 @@ mod tests {
         let begin = Instant::now();
         let mut patience = Patience::new(begin);
         patience.renewed(seconds(begin, 20), LEASE);
-        for passed in [20, 21, 30, 49] {
+        for passed in [20, 21, 30, 40, 49] {
             patience.renewed(seconds(begin, passed), LEASE);
             assert!(!patience.may_end(seconds(begin, passed), LEASE), "after {passed} s");
         }
