@@ -33,6 +33,7 @@ mod outcomes;
 mod plan;
 mod pooler;
 mod process;
+mod protocol;
 mod queue;
 mod recreate;
 mod rollout;
