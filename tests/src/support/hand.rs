@@ -187,6 +187,14 @@ impl Hand<'_> {
         self.exchange_as(batch, limit, settled, &[]).await
     }
 
+    /// The process that its worker belongs to: it may have gone on under another one since it was registered.
+    async fn present_process(&self) -> i64 {
+        // Without a name, so that the server plans it in one way only.
+        let query = "select w.process_id from flow.worker w where w.worker_id = $1";
+        let known = sqlx::query_scalar(query).persistent(false).bind(self.id);
+        known.fetch_optional(self.engine.pool()).await.unwrap().unwrap_or(self.process)
+    }
+
     /// One round trip under a number, which names batches as finished.
     pub async fn exchange_as(
         &self,
@@ -196,26 +204,23 @@ impl Hand<'_> {
         finished: &[i64],
     ) -> sqlx::Result<Reply> {
         let column = |of: fn(&Claim) -> i32| settled.iter().map(|s| of(&s.claim)).collect::<Vec<_>>();
-        // A worker may have gone on under another process since it was registered.
-        let process = "coalesce((select w.process_id from flow.worker w where w.worker_id = $2), $1)";
-        let row = sqlx::query(sqlx::AssertSqlSafe(format!(
-            "select * from flow.exchange({process}, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"
-        )))
-        .bind(self.process)
-        .bind(self.id)
-        .bind(batch)
-        .bind(limit)
-        .bind(settled.iter().map(|s| s.claim.run).collect::<Vec<_>>())
-        .bind(column(|claim| claim.step))
-        .bind(column(|claim| claim.sent_task))
-        .bind(settled.iter().map(|s| s.claim.batch).collect::<Vec<_>>())
-        .bind(settled.iter().map(|s| s.outcome).collect::<Vec<_>>())
-        .bind(settled.iter().map(|s| s.output.clone()).collect::<Vec<_>>())
-        .bind(settled.iter().map(|s| s.error.clone()).collect::<Vec<_>>())
-        .bind(settled.iter().map(|s| s.delay_ms).collect::<Vec<_>>())
-        .bind(finished)
-        .fetch_one(self.engine.pool())
-        .await?;
+        let process = self.present_process().await;
+        let row = sqlx::query("select * from flow.exchange($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)")
+            .bind(process)
+            .bind(self.id)
+            .bind(batch)
+            .bind(limit)
+            .bind(settled.iter().map(|s| s.claim.run).collect::<Vec<_>>())
+            .bind(column(|claim| claim.step))
+            .bind(column(|claim| claim.sent_task))
+            .bind(settled.iter().map(|s| s.claim.batch).collect::<Vec<_>>())
+            .bind(settled.iter().map(|s| s.outcome).collect::<Vec<_>>())
+            .bind(settled.iter().map(|s| s.output.clone()).collect::<Vec<_>>())
+            .bind(settled.iter().map(|s| s.error.clone()).collect::<Vec<_>>())
+            .bind(settled.iter().map(|s| s.delay_ms).collect::<Vec<_>>())
+            .bind(finished)
+            .fetch_one(self.engine.pool())
+            .await?;
         Ok(Reply {
             state: row.get("p_state"),
             reason: row.get::<Option<String>, _>("p_reason").unwrap_or_default(),
@@ -239,8 +244,7 @@ impl Hand<'_> {
     ) -> (String, Vec<String>) {
         let (runs, steps, tasks, batches) = columns(held);
         let is_over: Vec<bool> = (0..held.len()).map(|place| over.contains(&place)).collect();
-        let process = "select w.process_id from flow.worker w where w.worker_id = $1";
-        let process: i64 = sqlx::query_scalar(process).bind(self.id).fetch_one(self.engine.pool()).await.unwrap();
+        let process = self.present_process().await;
         sqlx::query_as(
             "select h.p_states[1], array(
                  select coalesce((select l.why from unnest(h.p_lost, h.p_lost_why) l(ord, why) where l.ord = i), 'held')
