@@ -142,7 +142,7 @@ fn fault_at(point: &str, round: usize) -> usize {
     }
 }
 
-// L17
+// L17 L23
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lost_reply_costs_no_attempt() {
     let test = TestDb::new().await;
