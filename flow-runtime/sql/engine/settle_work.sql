@@ -1,8 +1,9 @@
 -- Record how attempts of a worker ended: completions first, then failures, each with everything that follows from it: steps,
 -- dependents, skips, retries, runs. Outcomes are complete | error | permanent | undecodable | timeout | panic | lease_expired.
 -- Returns one verdict a result, in their order: accepted | already_settled | lost, or busy, to be sent again, when somebody else has
--- locked the run; what this has brought about, work that was handed out under p_offer with it; and the failures that were accepted. Results of a single run wait for its lock; where
--- there are several, no run keeps the others waiting. Locks runs by id, then step states, tasks and messages of those runs.
+-- locked the run; what this has brought about, with the work that was handed out under p_offer; and the failures that were accepted.
+-- Results of a single run wait for its lock; where there are several, no run keeps the others waiting.
+-- Locks runs by id, then step states, tasks and messages of those runs.
 create or replace function flow.settle_work(
     p_self flow.worker_state, p_results flow.result[], p_offer flow.offer,
     out p_verdicts text[], out p_progress flow.progress, out p_failed flow.failure[]
