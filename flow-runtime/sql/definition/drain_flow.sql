@@ -9,8 +9,9 @@ begin
           where l.flow_id = p_flow_id and l.stopped_at is null and l.draining_at is null
           order by l.worker_id for no key update) l
     where w.worker_id = l.worker_id;
-    select coalesce(jsonb_agg(jsonb_build_object('worker_id', w.worker_id, 'name', w.name, 'seen_at', (select p.seen_at from flow.process p where p.process_id = w.process_id))
-                              order by w.worker_id), '[]')
+    select coalesce(jsonb_agg(jsonb_build_object(
+               'worker_id', w.worker_id, 'name', w.name,
+               'seen_at', (select p.seen_at from flow.process p where p.process_id = w.process_id)) order by w.worker_id), '[]')
     into v_workers
     from flow.worker w
     where w.flow_id = p_flow_id and w.stopped_at is null and flow.is_alive(w);

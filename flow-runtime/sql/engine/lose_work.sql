@@ -8,8 +8,8 @@ declare
 begin
     v_failures := array(
         select row(w.ord, w.run_id, w.step_index, w.task_index, w.flow_id, w.row_id, w.queue_id, w.worker_id, w.batch, w.attempt,
-                   'lease_expired', coalesce(e.error, 'the lease ended before the attempt was settled'), w.is_exhausted, w.attempt < s.max_attempts,
-                   0, s.max_attempts, s.when_exhausted)::flow.failure
+                   'lease_expired', coalesce(e.error, 'the lease ended before the attempt was settled'), w.is_exhausted,
+                   w.attempt < s.max_attempts, 0, s.max_attempts, s.when_exhausted)::flow.failure
         from unnest(p_work) with ordinality w(
             run_id, step_index, task_index, flow_id, row_id, status, queue_id, message_id, attempt, worker_id, batch, claimed_at,
             timeout_ms, is_exhausted, ord)
