@@ -229,6 +229,19 @@ async fn released_work_is_claimable_at_once_and_keeps_its_attempts() {
     engine.check().await;
 }
 
+// L7
+#[tokio::test]
+async fn work_that_is_released_twice_in_one_call_gets_one_message() {
+    let graph = each();
+    let engine = Engine::with(&graph).await;
+    engine.start("each", json!([1])).await;
+    let worker = engine.worker(&graph).await;
+    let claim = worker.claim_one().await;
+    assert_eq!(worker.release(&[claim.clone(), claim]).await, [true, true]);
+    assert_eq!(engine.messages().await, 1);
+    engine.check().await;
+}
+
 // L17
 #[tokio::test]
 async fn an_exchange_whose_reply_was_lost_is_answered_from_what_it_wrote() {
