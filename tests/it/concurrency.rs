@@ -245,7 +245,8 @@ async fn workers_and_a_starter_at_full_speed_never_pause_a_queue() {
     for _ in 0..8 {
         let (engine, graph) = (Arc::clone(&engine), graph.clone());
         tasks.spawn(async move {
-            let worker = engine.worker(&graph).await;
+            let process = engine.process(Duration::from_secs(3600)).await;
+            let worker = engine.worker_in(process, &graph, "quick", &[0, 1, 2]).await;
             let mut settlements: Vec<Settle> = Vec::new();
             while Instant::now() < until || !settlements.is_empty() {
                 let reply = worker.exchange(if Instant::now() < until { 50 } else { 0 }, &settlements).await;

@@ -89,14 +89,19 @@ impl Engine {
 
     /// Lets processes that were ended go on, unless something of theirs is still to be recovered.
     pub async fn revive(&self) {
-        self.run_sql(
-            "select flow.revive_process(w.workers, p.process_id + 1, p.name, p.lease_ms)
-             from flow.process p
-             join (select w.process_id, array_agg(w.worker_id) as workers from flow.worker w where w.stopped_at is null
-                   group by w.process_id) w on w.process_id = p.process_id
-             where p.ended_at is not null",
-        )
-        .await;
+        let ended = "select p.process_id, array_agg(w.worker_id order by w.worker_id) from flow.process p
+                     join flow.worker w on w.process_id = p.process_id and w.stopped_at is null
+                     where p.ended_at is not null group by p.process_id order by p.process_id";
+        let ended: Vec<(i64, Vec<i64>)> = sqlx::query_as(ended).fetch_all(self.pool()).await.unwrap();
+        // One process a transaction, as each would do it for itself.
+        for (process, workers) in ended {
+            sqlx::query("select flow.revive_process($1, p.process_id + 1, p.name, p.lease_ms) from flow.process p where p.process_id = $2")
+                .bind(workers)
+                .bind(process)
+                .execute(self.pool())
+                .await
+                .unwrap();
+        }
     }
 
     /// Cancels a run; returns its status afterwards.
