@@ -143,7 +143,7 @@ async fn work(engine: Arc<Engine>, graph: Graph, seed: usize, lease: Duration, s
         if reply.state == "busy" {
             held.extend(settlements.iter().map(|settle| settle.claim().clone()));
         }
-        if reply.state == "process_ended" || dice.roll(20) == 0 {
+        if reply.state == "process_ended" || dice.roll(100) == 0 {
             engine.end_lost_processes().await;
             engine.recover().await;
             engine.revive().await;
@@ -197,7 +197,7 @@ async fn claims_against_everything_else_meet_no_deadlock() {
     let storm = Storm::new(number("FLOW_STORM_SETTLEMENTS").unwrap_or(0) as usize);
     let mut tasks = JoinSet::new();
     for seed in 0..8 {
-        tasks.spawn(work(Arc::clone(&engine), graph.clone(), seed, Duration::from_millis(40), Arc::clone(&storm)));
+        tasks.spawn(work(Arc::clone(&engine), graph.clone(), seed, Duration::from_millis(400), Arc::clone(&storm)));
         tasks.spawn(meddle(Arc::clone(&engine), 100 + seed, Arc::clone(&storm)));
     }
     join_all(tasks).await;
