@@ -508,6 +508,27 @@ async fn messages_of_ended_tasks_are_removed_without_an_error() {
 
 // Q26
 #[tokio::test]
+async fn messages_of_locked_work_keep_none_behind_them_waiting() {
+    let graph = each();
+    let engine = Engine::with(&graph).await;
+    let run = engine.start("each", (0..25).collect::<Vec<_>>()).await;
+    let worker = engine.worker(&graph).await;
+    let mut locked = engine.pool().begin().await.unwrap();
+    sqlx::query("select from flow.task t where t.task_index < 20 for update").execute(&mut *locked).await.unwrap();
+    let one = worker.claim(1).await.remove(0);
+    assert!(one.task >= 20, "one slot is filled from behind the locked: {}", one.task);
+    assert_eq!(worker.claim(3).await.len(), 3);
+    assert_eq!(worker.claim(10).await.len(), 1);
+    assert_eq!(worker.claim(10).await, []);
+    assert_eq!((engine.messages().await, engine.visible().await), (20, 20));
+    locked.rollback().await.unwrap();
+    assert_eq!(worker.claim(30).await.len(), 20);
+    assert_eq!(engine.task_counts(run, "m").await, "25 started");
+    engine.check().await;
+}
+
+// Q26
+#[tokio::test]
 async fn a_message_whose_work_is_locked_is_passed_over() {
     let graph = each();
     let engine = Engine::with(&graph).await;

@@ -1,10 +1,10 @@
 -- Claim the work of messages that were read and locked. The whole batch is classified before any of it is changed: one corrupt message
 -- pauses the queue, one misrouted message disables the worker's name, and then nothing is claimed. Work without an attempt left is
 -- handed over to be given up; messages of work that is held or has ended are removed; work that somebody has locked stays where it is.
--- Returns p_state (ok | corrupt | misrouted) with the reason, and what was claimed. Never waits for a row.
+-- Returns p_state (ok | corrupt | misrouted) with the reason, what was claimed, and the messages that stay. Never waits for a row.
 create or replace function flow.claim_messages(
     p_self flow.worker_state, p_batch bigint, p_messages flow.message[], p_now timestamptz,
-    out p_state text, out p_reason text, out p_claims flow.claim[]
+    out p_state text, out p_reason text, out p_claims flow.claim[], out p_busy bigint[]
 ) language plpgsql as $$
 declare
     v_seen flow.sighting[];
@@ -58,4 +58,7 @@ begin
     p_claims := flow.hold_work(p_self, p_batch, v_seen, p_now);
     perform flow.queue_remove(p_self.queue, array_agg(b.message_id))
     from unnest(v_seen) b where b.kind <> 'busy' having count(*) > 0;
+    if not v_is_usual then
+        p_busy := (select array_agg(b.message_id) from unnest(v_seen) b where b.kind = 'busy');
+    end if;
 end $$;

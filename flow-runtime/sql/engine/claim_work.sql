@@ -1,6 +1,7 @@
 -- Claim up to p_limit pieces of visible work of a worker's queue, under the number of its exchange, beside what the same exchange has
 -- handed out already (p_handed, null when there is nothing). Returns what flow.claim_messages returns, each value that the work needs,
--- and whether more messages may be there: as many were found as were asked for, or none were asked for.
+-- and whether more messages may be there: as many were taken as were asked for, or none were asked for. What somebody has locked is
+-- passed over, and what lies behind is taken in its place; after a thousand such messages a call gives up.
 -- With p_careful at most one is claimed, and when that fails by the data of its run, the run fails and the text says why.
 -- Takes messages, then work, and skips what is locked: it never waits for a row.
 create or replace function flow.claim_work(
@@ -9,26 +10,20 @@ create or replace function flow.claim_work(
     out p_value_runs uuid[], out p_value_steps integer[], out p_values text[]
 ) language plpgsql as $$
 declare
-    v_limit integer := case when p_careful then 1 else p_limit end;
+    v_left integer := p_limit;
+    v_passed bigint[] := '{}'; -- messages of work that somebody has locked
     v_messages flow.message[];
+    v_claimed record;
     v_values record;
 begin
     p_state := 'ok';
-    p_more := false;
-    if v_limit > 0 then
-        v_messages := flow.queue_read(p_self.queue, v_limit, p_now);
-    end if;
-    if v_messages is null and p_handed is null then
-        return;
-    end if;
-    if not p_careful then
-        if v_messages is not null then
-            select c.p_state, c.p_reason, c.p_claims into p_state, p_reason, p_claims
-            from flow.claim_messages(p_self, p_batch, v_messages, p_now) c;
+    p_more := v_left <= 0;
+    p_claims := p_handed;
+    if p_careful then
+        v_messages := flow.queue_read(p_self.queue, 1, v_passed, p_now);
+        if v_messages is null then
+            return;
         end if;
-        p_claims := p_handed || p_claims;
-        select * into v_values from flow.shared_values(p_self, p_claims);
-    else
         begin
             select c.p_state, c.p_reason, c.p_claims into p_state, p_reason, p_claims
             from flow.claim_messages(p_self, p_batch, v_messages, p_now) c;
@@ -39,8 +34,25 @@ begin
             p_more := true;
             return;
         end;
+        p_more := p_claims is not null;
+    else
+        while v_left > 0 loop
+            v_messages := flow.queue_read(p_self.queue, v_left, v_passed, p_now);
+            exit when v_messages is null;
+            select * into v_claimed from flow.claim_messages(p_self, p_batch, v_messages, p_now);
+            p_state := v_claimed.p_state;
+            p_reason := v_claimed.p_reason;
+            p_claims := p_claims || v_claimed.p_claims;
+            p_more := p_state = 'ok' and cardinality(v_messages) >= v_left and v_claimed.p_busy is null;
+            exit when v_claimed.p_busy is null or cardinality(v_messages) < v_left or cardinality(v_passed) >= 1000;
+            v_passed := v_passed || v_claimed.p_busy;
+            v_left := cardinality(v_claimed.p_busy);
+        end loop;
+        if p_claims is null then
+            return;
+        end if;
+        select * into v_values from flow.shared_values(p_self, p_claims);
     end if;
-    p_more := (v_limit <= 0 or coalesce(cardinality(v_messages) >= v_limit, false)) and p_state = 'ok';
     p_value_runs := v_values.p_runs;
     p_value_steps := v_values.p_steps;
     p_values := v_values.p_values;
