@@ -336,7 +336,6 @@ create type flow.work as (
     row_id tid,
     status flow.task_status,
     queue_id integer,
-    message_id bigint,
     attempt integer,
     worker_id bigint,
     batch bigint,

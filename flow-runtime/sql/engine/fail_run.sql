@@ -9,6 +9,5 @@ begin
         return;
     end if;
     v_workers := flow.end_runs(array[row(p_run, p_step, left(p_error, 10000))::flow.cause], 'failed', p_now);
-    perform flow.notify_ids('flow_worker', array(select distinct w::text from unnest(v_workers) w));
-    perform flow.notify_ids('flow_run', array[p_run::text]);
+    perform flow.tell(row('{}', array[p_run], '{}', v_workers, '{}')::flow.progress);
 end $$;

@@ -25,7 +25,7 @@ begin
     if exists (select from unnest(p_failed) f where f.is_retried) then
         p_progress.queues := (
             select flow.wait_again(
-                array_agg(row(f.run_id, f.step_index, f.task_index, f.flow_id, f.row_id, 'started', f.queue_id, null, f.attempt,
+                array_agg(row(f.run_id, f.step_index, f.task_index, f.flow_id, f.row_id, 'started', f.queue_id, f.attempt,
                               f.worker_id, f.batch, null, null, false)::flow.work order by f.ord),
                 array_agg(p_now + f.wait_ms * interval '1 ms' order by f.ord), p_now)
             from unnest(p_failed) f where f.is_retried);

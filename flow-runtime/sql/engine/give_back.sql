@@ -3,7 +3,7 @@
 create or replace function flow.give_back(p_work flow.work[], p_now timestamptz) returns integer[] language plpgsql as $$
 begin
     return flow.wait_again(
-        array(select row(w.run_id, w.step_index, w.task_index, w.flow_id, w.row_id, w.status, w.queue_id, w.message_id,
+        array(select row(w.run_id, w.step_index, w.task_index, w.flow_id, w.row_id, w.status, w.queue_id,
                          w.attempt - case when w.is_exhausted then 0 else 1 end, w.worker_id, w.batch, w.claimed_at, w.timeout_ms,
                          false)::flow.work
               from unnest(p_work) w),

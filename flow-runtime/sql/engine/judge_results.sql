@@ -26,7 +26,7 @@ begin
                end as verdict
         from unnest(p_results, p_work) u(
             ord, run_id, step_index, task_index, batch, outcome, output, error, delay_ms, is_repeat,
-            held_run, held_step, held_task, flow_id, row_id, status, queue_id, message_id, attempt, worker_id, held_batch, claimed_at,
+            held_run, held_step, held_task, flow_id, row_id, status, queue_id, attempt, worker_id, held_batch, claimed_at,
             timeout_ms, is_exhausted)
         left join lateral (
             select s.max_attempts, s.base_delay_ms, s.max_delay_ms, s.when_exhausted, s.feeds_map from flow.step s

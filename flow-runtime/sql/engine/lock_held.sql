@@ -8,11 +8,11 @@ begin
     return array(
         select h.work from (
             select distinct on (u.held_run, u.held_step, u.held_task) u.ord, row(
-                u.held_run, u.held_step, u.held_task, u.flow_id, u.row_id, u.status, u.queue_id, u.message_id, u.attempt, u.worker_id,
+                u.held_run, u.held_step, u.held_task, u.flow_id, u.row_id, u.status, u.queue_id, u.attempt, u.worker_id,
                 u.held_batch, u.claimed_at, u.timeout_ms, u.is_exhausted)::flow.work as work
             from unnest(p_results, v_work) u(
                 ord, run_id, step_index, task_index, batch, outcome, output, error, delay_ms, is_repeat,
-                held_run, held_step, held_task, flow_id, row_id, status, queue_id, message_id, attempt, worker_id, held_batch,
+                held_run, held_step, held_task, flow_id, row_id, status, queue_id, attempt, worker_id, held_batch,
                 claimed_at, timeout_ms, is_exhausted)
             where u.status = 'started' and u.worker_id = p_worker and u.held_batch = u.batch
             order by u.held_run, u.held_step, u.held_task) h

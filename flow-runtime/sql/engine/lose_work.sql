@@ -11,7 +11,7 @@ begin
                    'lease_expired', coalesce(e.error, 'the lease ended before the attempt was settled'), w.is_exhausted,
                    w.attempt < s.max_attempts, 0, s.max_attempts, s.when_exhausted)::flow.failure
         from unnest(p_work) with ordinality w(
-            run_id, step_index, task_index, flow_id, row_id, status, queue_id, message_id, attempt, worker_id, batch, claimed_at,
+            run_id, step_index, task_index, flow_id, row_id, status, queue_id, attempt, worker_id, batch, claimed_at,
             timeout_ms, is_exhausted, ord)
         cross join lateral (
             select s.max_attempts, s.when_exhausted from flow.step s

@@ -33,12 +33,12 @@ begin
     p_verdicts := array_fill('accepted'::text, array[cardinality(p_results)]);
     if cardinality(v_results) < cardinality(p_results) then
         for v_verdict in
-            select u.ord from unnest(p_results) u
+            select u.ord, case when exists (select from flow.run r where r.run_id = u.run_id offset 0) then 'busy' else 'lost' end
+                as verdict
+            from unnest(p_results) u
             where u.ord not in (select r.ord from unnest(v_results) r)
         loop
-            p_verdicts[v_verdict.ord] := case when exists (
-                select from unnest(p_results) u join flow.run r on r.run_id = u.run_id where u.ord = v_verdict.ord)
-                then 'busy' else 'lost' end;
+            p_verdicts[v_verdict.ord] := v_verdict.verdict;
         end loop;
     end if;
     if cardinality(v_completed.p_completed) < cardinality(v_results) then
@@ -46,10 +46,9 @@ begin
         select j.p_verdicts, j.p_completions, j.p_failures into v_verdicts, v_completions, v_failures
         from flow.judge_results(p_self, v_rest, flow.lock_work(v_rest)) j;
         for v_verdict in
-            select r.ord, v.verdict
-            from unnest(v_rest) with ordinality r(
-                ord, run_id, step_index, task_index, batch, outcome, output, error, delay_ms, is_repeat, place)
-            join unnest(v_verdicts) with ordinality v(verdict, place) on v.place = r.place
+            select r.ord, r.verdict
+            from unnest(v_rest, v_verdicts) r(
+                ord, run_id, step_index, task_index, batch, outcome, output, error, delay_ms, is_repeat, verdict)
         loop
             p_verdicts[v_verdict.ord] := v_verdict.verdict;
         end loop;

@@ -19,7 +19,7 @@ begin
         with here as (
             select w.row_id, w.run_id, w.step_index, w.task_index, w.attempt, w.due_at, nextval(v_queue.message_ids) as message_id
             from unnest(p_work, p_due_at) w(
-                run_id, step_index, task_index, flow_id, row_id, status, queue_id, message_id, attempt, worker_id, batch, claimed_at,
+                run_id, step_index, task_index, flow_id, row_id, status, queue_id, attempt, worker_id, batch, claimed_at,
                 timeout_ms, is_exhausted, due_at)
             where w.queue_id = v_queue.queue_id
         ), single as (

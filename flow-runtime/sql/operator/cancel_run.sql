@@ -15,7 +15,6 @@ begin
         return v_status;
     end if;
     v_workers := flow.end_runs(array[row(cancel_run.run_id, null, null)::flow.cause], 'cancelled', clock_timestamp());
-    perform flow.notify_ids('flow_worker', array(select distinct w::text from unnest(v_workers) w));
-    perform flow.notify_ids('flow_run', array[cancel_run.run_id::text]);
+    perform flow.tell(row('{}', array[cancel_run.run_id], '{}', v_workers, '{}')::flow.progress);
     return 'cancelled';
 end $$;
