@@ -1,5 +1,7 @@
 //! A connection of a worker's own that is made again when it was lost.
 
+use std::time::Duration;
+
 use sqlx::{Connection, PgConnection};
 
 use super::{OwnName, deadline, deadline::in_time, end_own};
@@ -49,6 +51,15 @@ impl Link {
             }
         };
         Ok(self.connection.insert(connection))
+    }
+
+    /// One call over the connection, which counts as lost when it does not answer within `limit`.
+    pub(crate) async fn call<T, E: From<DbError> + From<sqlx::Error>>(
+        &mut self,
+        limit: Duration,
+        call: impl AsyncFnOnce(&mut PgConnection) -> Result<T, E>,
+    ) -> Result<T, E> {
+        in_time(limit, call(self.get().await?)).await
     }
 
     /// Remembers that the connection has answered.

@@ -31,14 +31,14 @@ use crate::{
 const LARGEST_OUTPUT: usize = 100 << 20;
 
 /// Takes over what an exchange has handed out and lets the handlers run; their outcomes arrive in the worker's channel of results.
-pub(super) fn take_over(shared: &Arc<Shared>, batch: i64, claimed: Vec<Claimed>, claimed_at: DateTime<Utc>) {
+pub(super) fn take_over(shared: &Arc<Shared>, claimed: Vec<Claimed>, claimed_at: DateTime<Utc>) {
     let (mut held, mut begun) = (Vec::with_capacity(claimed.len()), Vec::with_capacity(claimed.len()));
     for claimed in claimed {
-        let work = HeldWork::new(claimed.timeout);
+        let (id, work) = (claimed.id, HeldWork::new(claimed.timeout));
         begun.push((claimed, work.cancelled.clone(), Arc::clone(&work.beginning)));
-        held.push((begun[begun.len() - 1].0.id, work));
+        held.push((id, work));
     }
-    shared.held.take_over(batch, held.into_iter());
+    shared.held.take_over(held.into_iter());
     if shared.stop.is_cancelled() {
         // Handed over while the worker drains: held as not begun, it is given back.
         return;

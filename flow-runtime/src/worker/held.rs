@@ -106,11 +106,6 @@ impl Held {
         state.highest_batch
     }
 
-    /// The number of the last exchange.
-    pub(super) fn highest_batch(&self) -> i64 {
-        self.lock().highest_batch
-    }
-
     /// Whether the reply of the last exchange is still to come.
     pub(super) fn is_outstanding(&self) -> bool {
         self.lock().is_outstanding
@@ -122,14 +117,12 @@ impl Held {
     }
 
     /// Takes over what the last exchange handed out.
-    pub(super) fn take_over(&self, batch: i64, work: impl Iterator<Item = (WorkId, HeldWork)>) {
+    pub(super) fn take_over(&self, work: impl Iterator<Item = (WorkId, HeldWork)>) {
         let mut state = self.lock();
         state.is_outstanding = false;
-        let before = state.work.len();
-        state.work.extend(work);
-        let taken = state.work.len() - before;
-        if taken > 0 {
-            state.unanswered.insert(batch, taken);
+        for (id, work) in work {
+            state.work.insert(id, work);
+            *state.unanswered.entry(id.batch).or_default() += 1;
         }
     }
 

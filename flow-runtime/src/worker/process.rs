@@ -11,6 +11,7 @@ use std::{
 };
 
 use flow_core::definition::QueueMode;
+use sqlx::PgConnection;
 use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -20,7 +21,7 @@ use super::{
     start::{Notice, Shared},
 };
 use crate::{
-    database::{Backoff, Link, deadline, in_time},
+    database::{Backoff, Link, deadline},
     db::Db,
     error::DbError,
     fault,
@@ -39,8 +40,6 @@ pub(crate) struct Process {
     id: AtomicI64,
     name: String,
     members: Mutex<Members>,
-    /// The shortest lease that one of its workers asks for, in milliseconds.
-    lease_ms: AtomicI64,
     /// A heartbeat is wanted now.
     beat: Arc<Notify>,
     /// Cancelled when its last worker has left.
@@ -49,8 +48,9 @@ pub(crate) struct Process {
     ended: CancellationToken,
 }
 
-#[derive(Default)]
 struct Members {
+    /// The shortest lease that one of its workers has asked for.
+    lease: Duration,
     workers: Vec<Arc<Shared>>,
     /// Workers that are being registered.
     seats: usize,
@@ -87,8 +87,7 @@ impl Process {
         Self {
             id: AtomicI64::new(random_id()),
             name: format!("{}:{}", hostname(), std::process::id()),
-            members: Mutex::default(),
-            lease_ms: AtomicI64::new(millis(lease)),
+            members: Mutex::new(Members { lease, workers: Vec::new(), seats: 0 }),
             beat: Arc::default(),
             stop: CancellationToken::new(),
             ended: CancellationToken::new(),
@@ -110,7 +109,7 @@ impl Process {
     }
 
     fn lease(&self) -> Duration {
-        Duration::from_millis(self.lease_ms.load(Ordering::Acquire).unsigned_abs())
+        self.lock().lease
     }
 
     /// Keeps a place for another worker, unless the process has stopped.
@@ -120,7 +119,7 @@ impl Process {
             return None;
         }
         members.seats += 1;
-        self.lease_ms.fetch_min(millis(lease), Ordering::AcqRel);
+        members.lease = members.lease.min(lease);
         self.beat();
         Some(Membership { process: Arc::clone(self), worker_id: None })
     }
@@ -189,13 +188,11 @@ impl Drop for Membership {
 /// The life of a process: registered, then a heartbeat now and then until its last worker has left, then a goodbye.
 async fn live(process: &Process, db: &Db, tell: oneshot::Sender<Result<(), DbError>>) {
     let mut link = Link::new(db.clone());
-    let registered = match link.get().await {
-        Ok(connection) => {
-            let call = store::register_process(connection, process.id(), &process.name, process.lease());
-            in_time(deadline::HEARTBEAT, call).await
-        }
-        Err(error) => Err(error),
-    };
+    let registered = link
+        .call(deadline::HEARTBEAT, async |connection| {
+            store::register_process(connection, process.id(), &process.name, process.lease()).await
+        })
+        .await;
     let is_registered = registered.is_ok();
     if tell.send(registered).is_err() || !is_registered {
         return;
@@ -232,13 +229,11 @@ impl Heart<'_> {
         }
         let began_at = Instant::now();
         let lease = self.process.lease();
-        let heard = match self.link.get().await {
-            Ok(connection) => {
-                let call = store::heartbeat(connection, self.process.id(), lease, &pulses);
-                in_time(deadline::HEARTBEAT, call).await
-            }
-            Err(error) => Err(error),
-        };
+        let id = self.process.id();
+        let heard = self
+            .link
+            .call(deadline::HEARTBEAT, async |connection| store::heartbeat(connection, id, lease, &pulses).await)
+            .await;
         match heard {
             Ok(heard) => {
                 self.link.has_served();
@@ -313,9 +308,13 @@ impl Heart<'_> {
                 member.held.nothing_came_of_it();
             }
         }
-        let connection = self.link.get().await?;
-        let revived = store::revive_process(connection, &workers, next, &self.process.name, self.process.lease());
-        let has_revived = in_time(deadline::HEARTBEAT, revived).await?;
+        let (name, lease) = (&self.process.name, self.process.lease());
+        let has_revived = self
+            .link
+            .call(deadline::HEARTBEAT, async |connection| {
+                store::revive_process(connection, &workers, next, name, lease).await
+            })
+            .await?;
         if has_revived {
             self.process.id.store(next, Ordering::Release);
             tracing::warn!(
@@ -334,10 +333,10 @@ impl Heart<'_> {
             if is_plain || !lookout.is_due(slug, Instant::now()) {
                 continue;
             }
-            let looked = match self.link.get().await {
-                Ok(connection) => in_time(deadline::HEARTBEAT, store::unserved_queues(connection, slug)).await,
-                Err(error) => Err(error),
-            };
+            let looked = self
+                .link
+                .call(deadline::HEARTBEAT, async |connection| store::unserved_queues(connection, slug).await)
+                .await;
             match looked {
                 Ok(unserved) => shared.notice(Notice::Unserved(unserved)),
                 Err(error) => {
@@ -351,10 +350,9 @@ impl Heart<'_> {
 
     /// Marks the process stopped, so that nobody waits for its lease.
     async fn say_goodbye(mut self) {
-        let stopped = match self.link.get().await {
-            Ok(connection) => in_time(deadline::RELEASE, store::stop_process(connection, self.process.id())).await,
-            Err(error) => Err(error),
-        };
+        let id = self.process.id();
+        let stopped =
+            self.link.call(deadline::RELEASE, async |connection| store::stop_process(connection, id).await).await;
         if let Err(error) = stopped {
             tracing::warn!(error = %error, cause = error.cause(), "no goodbye: others wait for the lease to end");
         }
@@ -367,15 +365,15 @@ impl Heart<'_> {
 async fn recover(link: &mut Link, expired: &[i64], rows: &[(i64, i64)], until: Instant) -> Result<bool, DbError> {
     let mut has_ended = false;
     for process in expired {
-        let connection = link.get().await?;
-        has_ended |= in_time(deadline::HEARTBEAT, store::end_process(connection, *process)).await?;
+        let end = async |connection: &mut PgConnection| store::end_process(connection, *process).await;
+        has_ended |= link.call(deadline::HEARTBEAT, end).await?;
     }
     for row in rows {
         if Instant::now() > until {
             return Ok(true);
         }
-        let connection = link.get().await?;
-        in_time(deadline::HEARTBEAT, store::recover_hand(connection, *row)).await?;
+        let recover = async |connection: &mut PgConnection| store::recover_hand(connection, *row).await;
+        link.call(deadline::HEARTBEAT, recover).await?;
     }
     Ok(has_ended)
 }
@@ -393,8 +391,4 @@ fn renew_interval(lease: Duration) -> Duration {
 fn hostname() -> String {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok().or_else(|| std::env::var("HOSTNAME").ok());
     name.map_or_else(|| "host".to_owned(), |name| name.trim().to_owned())
-}
-
-fn millis(length: Duration) -> i64 {
-    i64::try_from(length.as_millis()).unwrap_or(i64::MAX)
 }

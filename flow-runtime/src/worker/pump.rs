@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use chrono::Utc;
+use sqlx::PgConnection;
 use tokio::{sync::mpsc, time::Instant};
 
 use super::{bounds::Bounds, busy::Busy, execute, log, start::Shared};
@@ -220,13 +221,9 @@ impl Pump {
 
     /// Fails the run of a result that the database refuses whatever it is.
     async fn give_up(&mut self) {
-        let given_up = match self.link.get().await {
-            Ok(connection) => {
-                let call = store::give_up_attempt(connection, self.shared.worker_id, &self.unsettled[0]);
-                in_time(deadline::EXCHANGE, call).await
-            }
-            Err(error) => Err(error),
-        };
+        let (worker_id, result) = (self.shared.worker_id, &self.unsettled[0]);
+        let give_up = async |connection: &mut PgConnection| store::give_up_attempt(connection, worker_id, result).await;
+        let given_up = self.link.call(deadline::EXCHANGE, give_up).await;
         match given_up {
             Ok(verdict) => {
                 self.backoff.reset();
@@ -294,7 +291,7 @@ impl Pump {
         if !reply.claimed.is_empty() && fault::is_cut("claimed") {
             return;
         }
-        execute::take_over(&self.shared, self.shared.held.highest_batch(), reply.claimed, claimed_at);
+        execute::take_over(&self.shared, reply.claimed, claimed_at);
         let is_paused = reply.state == "paused";
         if is_paused && !self.was_paused {
             tracing::warn!(reason = reply.reason, "the queue is paused; nothing is claimed until it is resumed");
@@ -305,16 +302,11 @@ impl Pump {
             "misrouted" => self.fail(WorkerError::Misrouted(reply.reason)),
             "worker_gone" => self.fail(WorkerError::Gone(reply.reason)),
             "upgrade_needed" => self.fail(WorkerError::UpgradeNeeded(reply.reason)),
-            "process_ended" => {
-                // The heartbeat gives back what this process held, and goes on under a new number.
+            "process_ended" | "late" => {
+                // The heartbeat renews the lease, or gives back what this process held and goes on under a new number.
                 self.shared.process.beat();
                 tokio::time::sleep(LONGEST_BUSY_PAUSE).await;
                 self.may_have_work = true;
-            }
-            "late" => {
-                self.shared.process.beat();
-                self.may_have_work = true;
-                tokio::time::sleep(LONGEST_BUSY_PAUSE).await;
             }
             "draining" => {
                 if !self.shared.stop.is_cancelled() {

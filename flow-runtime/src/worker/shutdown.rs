@@ -10,7 +10,7 @@ use tokio::{
 
 use super::pump::Pump;
 use crate::{
-    database::{Retry, deadline, in_time},
+    database::{Retry, deadline},
     error::{DbError, WorkerError},
     store::{self, WorkId},
 };
@@ -86,10 +86,9 @@ impl Pump {
         let tasks: Vec<WorkId> = tasks.into_iter().filter(|id| !settled.contains(id)).collect();
         while !self.is_cut_off() && !is_past(until) {
             let worker_id = self.shared.worker_id;
-            let released = match self.link.get().await {
-                Ok(connection) => in_time(deadline::RELEASE, store::release_work(connection, worker_id, &tasks)).await,
-                Err(error) => Err(error),
-            };
+            let release =
+                async |connection: &mut PgConnection| store::release_work(connection, worker_id, &tasks).await;
+            let released = self.link.call(deadline::RELEASE, release).await;
             if self.is_done(released).await {
                 for id in &tasks {
                     self.shared.held.remove(*id);
@@ -103,10 +102,8 @@ impl Pump {
     async fn goodbye(&mut self) {
         let worker_id = self.shared.worker_id;
         while !self.is_cut_off() {
-            let stopped = match self.link.get().await {
-                Ok(connection) => in_time(deadline::RELEASE, stop(connection, worker_id)).await,
-                Err(error) => Err(error),
-            };
+            let stop = async |connection: &mut PgConnection| stop(connection, worker_id).await;
+            let stopped = self.link.call(deadline::RELEASE, stop).await;
             if self.is_done(stopped).await {
                 break;
             }
