@@ -371,7 +371,8 @@ async fn a_long_chain_on_every_slot_does_not_keep_a_message_waiting() {
     let mut exchanges = 0;
     while held.run != other {
         exchanges += 1;
-        held = worker.exchange(1, &[held.complete(1)]).await.claims.remove(0);
+        let reply = worker.exchange_as(held.batch + 1, 1, &[held.complete(1)], &[]).await.unwrap();
+        held = reply.claims.into_iter().next().unwrap();
     }
     assert!((1..=10).contains(&exchanges), "after {exchanges} exchanges of one slot");
     engine.check().await;
