@@ -11,7 +11,7 @@ mod server;
 
 use std::time::{Duration, Instant};
 
-use flow_tests::outage::{Figures, Load};
+use flow_tests::outage::{Figures, Load, Plan};
 
 /// The program of the load's processes.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_load_process");
@@ -33,6 +33,13 @@ async fn a_while() {
     tokio::time::sleep(Duration::from_secs(number("FLOW_OUTAGE_SECONDS").unwrap_or(2))).await;
 }
 
+/// Starts a load of these processes, each with its address, and lets it work.
+async fn start_load(workers: &[&str], clients: &[&str]) -> Load {
+    let load = Load::start(&Plan { program: PROGRAM, workers, clients }).await;
+    a_while().await;
+    load
+}
+
 /// Waits until what was started after the outage began has ended, as far as it comes to that: the figures tell if not.
 async fn recovery(load: &Load) {
     let began = Instant::now();
@@ -41,6 +48,11 @@ async fn recovery(load: &Load) {
     }
 }
 
-fn show(outage: &str, figures: &Figures) {
+/// Lets the load recover and work, ends it, and prints its row: what it did, judged by the database at `url`.
+async fn judge(outage: &str, load: &mut Load, url: &str) -> Figures {
+    recovery(load).await;
+    a_while().await;
+    let figures = load.finish(url).await;
     println!("{}\n{}", Figures::HEAD, figures.row(outage));
+    figures
 }

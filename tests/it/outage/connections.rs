@@ -2,13 +2,10 @@
 
 use std::time::Duration;
 
-use flow_tests::{
-    outage::{Load, Plan},
-    support::{Proxy, TestDb, eventually},
-};
+use flow_tests::support::{Proxy, TestDb, eventually};
 use sqlx::PgPool;
 
-use super::{PROGRAM, a_while, recovery, rounds, show};
+use super::{a_while, judge, recovery, rounds, start_load};
 
 /// Freezes the connection of `proxy` whose last statement holds `text`.
 async fn freeze(pool: &PgPool, proxy: &Proxy, text: &str) {
@@ -32,18 +29,14 @@ async fn each_connection_may_freeze_alone() {
         }
         let urls: Vec<&str> = proxies.iter().map(Proxy::url).collect();
         let workers = [urls[0], urls[1], urls[2], test.url()];
-        let mut load = Load::start(&Plan { program: PROGRAM, workers: &workers, clients: &urls[3..] }).await;
-        a_while().await;
+        let mut load = start_load(&workers, &urls[3..]).await;
         // Of three workers and three clients one connection each.
         let frozen = ["flow.exchange", "flow.heartbeat", "listen", "flow.start_runs", "flow.get_run", "listen"];
         for (proxy, text) in proxies.iter().zip(frozen) {
             freeze(test.pool(), proxy, text).await;
         }
         load.outage_begins();
-        recovery(&load).await;
-        a_while().await;
-        let figures = load.finish(test.url()).await;
-        show("each connection frozen alone", &figures);
+        let figures = judge("each connection frozen alone", &mut load, test.url()).await;
         figures.check_all();
     }
 }
@@ -54,18 +47,13 @@ async fn connections_that_are_cut_again_and_again_lose_nothing() {
     for _ in 0..rounds() {
         let test = TestDb::new().await;
         let proxy = Proxy::start(test.url()).await;
-        let plan = Plan { program: PROGRAM, workers: &[proxy.url(), proxy.url()], clients: &[proxy.url()] };
-        let mut load = Load::start(&plan).await;
-        a_while().await;
+        let mut load = start_load(&[proxy.url(), proxy.url()], &[proxy.url()]).await;
         for _ in 0..10 {
             load.outage_begins();
             proxy.cut_present();
             tokio::time::sleep(Duration::from_millis(300)).await;
         }
-        recovery(&load).await;
-        a_while().await;
-        let figures = load.finish(test.url()).await;
-        show("all connections cut ten times", &figures);
+        let figures = judge("all connections cut ten times", &mut load, test.url()).await;
         figures.check_all();
     }
 }
@@ -76,17 +64,13 @@ async fn slow_connections_lose_nothing() {
     for _ in 0..rounds() {
         let test = TestDb::new().await;
         let proxy = Proxy::start(test.url()).await;
-        let plan = Plan { program: PROGRAM, workers: &[proxy.url(), proxy.url()], clients: &[proxy.url()] };
-        let mut load = Load::start(&plan).await;
-        a_while().await;
+        let mut load = start_load(&[proxy.url(), proxy.url()], &[proxy.url()]).await;
         load.outage_begins();
         proxy.slow_down(Duration::from_millis(100), 20_000);
         recovery(&load).await;
         a_while().await;
         proxy.speed_up();
-        a_while().await;
-        let figures = load.finish(test.url()).await;
-        show("slow connections (100 ms, 20 kB/s)", &figures);
+        let figures = judge("slow connections (100 ms, 20 kB/s)", &mut load, test.url()).await;
         figures.check_all();
     }
 }

@@ -2,12 +2,12 @@
 
 use flow_runtime::embedded::{self, Private};
 use flow_tests::{
-    outage::{Figures, Load, Plan},
+    outage::Load,
     support::{Proxy, Server, Standby, make_synchronous},
 };
 use sqlx::PgPool;
 
-use super::{PROGRAM, a_while, recovery, rounds, show};
+use super::{a_while, judge, rounds, start_load};
 
 /// A primary and its standby.
 struct Pair {
@@ -34,15 +34,7 @@ impl Pair {
         let (primary, standby) = (Server::of(&self.primary_url), Server::of(self.standby.url()));
         let user = self.primary_url.rsplit_once('@').unwrap().0;
         let both = format!("{user}@{},{}/shop", primary.address(), standby.address());
-        let load = Load::start(&Plan { program: PROGRAM, workers: &[&both, &both], clients: &[&both] }).await;
-        a_while().await;
-        load
-    }
-
-    async fn judge(&self, load: &mut Load) -> Figures {
-        recovery(load).await;
-        a_while().await;
-        load.finish(self.standby.url()).await
+        start_load(&[&both, &both], &[&both]).await
     }
 }
 
@@ -55,8 +47,7 @@ async fn a_synchronous_failover_under_load_loses_nothing() {
         load.outage_begins();
         pair.primary.kill().await.unwrap();
         pair.standby.promote().await;
-        let figures = pair.judge(&mut load).await;
-        show("failover, synchronous", &figures);
+        let figures = judge("failover, synchronous", &mut load, pair.standby.url()).await;
         figures.check_all();
     }
 }
@@ -73,8 +64,7 @@ async fn an_asynchronous_failover_under_load_loses_only_what_the_standby_had_not
         load.outage_begins();
         pair.primary.kill().await.unwrap();
         pair.standby.promote().await;
-        let figures = pair.judge(&mut load).await;
-        show("failover, asynchronous", &figures);
+        let figures = judge("failover, asynchronous", &mut load, pair.standby.url()).await;
         println!("lost: {:#?}", figures.lost);
         assert!(!figures.lost.is_empty(), "the standby had everything, so that nothing was tried");
         assert!(figures.lost.iter().all(|lost| lost.ends_with("is not there")), "{figures:?}");
@@ -94,8 +84,7 @@ async fn a_demoted_primary_that_still_answers_is_left_for_the_new_one() {
             sqlx::raw_sql(demote).execute(&old).await.unwrap();
         }
         pair.standby.promote().await;
-        let figures = pair.judge(&mut load).await;
-        show("demotion with open sockets", &figures);
+        let figures = judge("demotion with open sockets", &mut load, pair.standby.url()).await;
         figures.check_all();
         old.close().await;
     }

@@ -3,13 +3,10 @@
 use std::{path::PathBuf, time::Duration};
 
 use flow_runtime::embedded;
-use flow_tests::{
-    outage::{Load, Plan, SmallDisk},
-    support::eventually,
-};
+use flow_tests::{outage::SmallDisk, support::eventually};
 use sqlx::PgPool;
 
-use super::{PROGRAM, a_while, recovery, rounds, show};
+use super::{a_while, judge, rounds, start_load};
 
 /// How often the server dies in one round.
 const RESTARTS: usize = 10;
@@ -23,18 +20,14 @@ async fn ten_crashes_of_the_server_under_load_lose_nothing() {
     let mut server = embedded::start_private().await.unwrap();
     let url = server.create_database("shop").await.unwrap();
     for _ in 0..rounds() {
-        let mut load = Load::start(&Plan { program: PROGRAM, workers: &[&url, &url], clients: &[&url] }).await;
-        a_while().await;
+        let mut load = start_load(&[&url, &url], &[&url]).await;
         for _ in 0..RESTARTS {
             load.outage_begins();
             server.kill().await.unwrap();
             server.start().await.unwrap();
             tokio::time::sleep(Duration::from_millis(700)).await;
         }
-        recovery(&load).await;
-        a_while().await;
-        let figures = load.finish(&url).await;
-        show("ten crashes of the server", &figures);
+        let figures = judge("ten crashes of the server", &mut load, &url).await;
         figures.check_all();
     }
 }
@@ -51,8 +44,7 @@ async fn a_full_disk_under_load_loses_nothing() {
     let Some(disk) = SmallDisk::under(&PathBuf::from(data), DISK_MEGABYTES) else { return };
     server.start().await.unwrap();
     for _ in 0..rounds() {
-        let mut load = Load::start(&Plan { program: PROGRAM, workers: &[&url, &url], clients: &[&url] }).await;
-        a_while().await;
+        let mut load = start_load(&[&url, &url], &[&url]).await;
         disk.fill();
         a_while().await;
         // Whatever the server has freed meanwhile is taken too.
@@ -67,10 +59,7 @@ async fn a_full_disk_under_load_loses_nothing() {
             server.start().await.unwrap();
         }
         eventually("the server answers", async || PgPool::connect(&url).await.is_ok()).await;
-        recovery(&load).await;
-        a_while().await;
-        let figures = load.finish(&url).await;
-        show("full disk", &figures);
+        let figures = judge("full disk", &mut load, &url).await;
         assert!(figures.refused > 0, "the disk was never full: {figures:?}");
         figures.check_all();
     }
