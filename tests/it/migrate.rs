@@ -113,18 +113,8 @@ async fn a_managed_worker_needs_no_right_to_make_anything() {
         .await
         .unwrap();
 
-    let role = format!("worker_{}", uuid::Uuid::now_v7().simple());
-    let grants = format!(
-        "create role {role} login password 'p';
-         grant usage on schema flow, pgmq to {role};
-         grant select, insert, update, delete on all tables in schema flow, pgmq to {role};
-         grant usage on all sequences in schema flow, pgmq to {role};
-         grant execute on all functions in schema flow, pgmq to {role};"
-    );
-    sqlx::raw_sql(sqlx::AssertSqlSafe(grants)).execute(test.pool()).await.unwrap();
-    let (_, rest) = test.url().split_once('@').unwrap();
-    let limited = format!("postgres://{role}:p@{rest}");
-    let db = Db::new(&limited).unwrap().managed(true);
+    let role = test.worker_role("").await;
+    let db = Db::new(&role.url).unwrap().managed(true);
     let worker = Worker::builder(&db).flow(Orders { announce: false }).build().unwrap().start().await.unwrap();
     let order = flow_tests::flows::Order { items: vec!["tea".into()], pick_ms: 0 };
     let run = Client::new(&db).start::<Orders>(&order).await.unwrap();
@@ -134,13 +124,12 @@ async fn a_managed_worker_needs_no_right_to_make_anything() {
     // What it may not do is refused in words that say why.
     let refused = sqlx::query("select flow.deploy($1)")
         .bind(graph_of_nothing.definition())
-        .execute(&sqlx::PgPool::connect(&limited).await.unwrap())
+        .execute(&sqlx::PgPool::connect(&role.url).await.unwrap())
         .await
         .unwrap_err();
     assert_eq!(refused.as_database_error().unwrap().code().unwrap(), "42501");
     db.close().await;
-    let clean = format!("drop owned by {role}; drop role {role}");
-    sqlx::raw_sql(sqlx::AssertSqlSafe(clean)).execute(test.pool()).await.unwrap();
+    test.drop_role(role).await;
 }
 
 /// What the check expects of a database, in the repository; written anew with `FLOW_WRITE_OBJECTS=1`.

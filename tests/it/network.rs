@@ -94,11 +94,8 @@ async fn many_waits_through_a_broken_network_say_so_once() {
 #[tokio::test]
 async fn a_server_without_room_says_so_in_its_own_words() {
     let test = TestDb::new().await;
-    let role = format!("few_{}", uuid::Uuid::now_v7().simple());
-    let make = format!("create role {role} login password 'p' connection limit 0");
-    sqlx::raw_sql(sqlx::AssertSqlSafe(make)).execute(test.pool()).await.unwrap();
-    let place = test.url().split('@').nth(1).unwrap();
-    let client = Client::new(&Db::new(&format!("postgres://{role}:p@{place}")).unwrap());
+    let role = test.role("connection limit 0").await;
+    let client = Client::new(&Db::new(&role.url).unwrap());
     let error = client.start::<Tick>(&1).await.unwrap_err();
     let mut told = String::new();
     let mut cause: Option<&dyn std::error::Error> = Some(&error);
@@ -112,8 +109,7 @@ async fn a_server_without_room_says_so_in_its_own_words() {
         matches!(&error, flow_runtime::error::RunError::Db(DbError::Other(cause)) if cause.code().as_deref() == Some("53300")),
         "{error:?}"
     );
-    let drop = format!("drop role {role}");
-    sqlx::raw_sql(sqlx::AssertSqlSafe(drop)).execute(test.pool()).await.unwrap();
+    test.drop_role(role).await;
 }
 
 // P37
@@ -154,17 +150,11 @@ async fn a_worker_without_its_second_connection_does_not_start() {
         .shutdown()
         .await
         .unwrap();
-    let role = format!("one_{}", uuid::Uuid::now_v7().simple());
-    let make = format!(
-        "create role {role} login password 'p' connection limit 2; grant usage on schema flow, pgmq to {role};
-         grant select, insert, update, delete on all tables in schema flow, pgmq to {role}"
-    );
-    sqlx::raw_sql(sqlx::AssertSqlSafe(make)).execute(test.pool()).await.unwrap();
-    let url = format!("postgres://{role}:p@{}", test.url().split('@').nth(1).unwrap());
+    let role = test.worker_role("connection limit 2").await;
     // One of the two connections is somebody else's.
-    let other = sqlx::PgPool::connect(&url).await.unwrap();
+    let other = sqlx::PgPool::connect(&role.url).await.unwrap();
     let held = other.acquire().await.unwrap();
-    let worker = Worker::builder(&Db::new(&url).unwrap().managed(true)).flow(Tick).build().unwrap();
+    let worker = Worker::builder(&Db::new(&role.url).unwrap().managed(true)).flow(Tick).build().unwrap();
     let error = worker.start().await.err().unwrap();
     let text = format!("{error:?}");
     assert!(text.contains("too many connections for role"), "{text}");
@@ -172,6 +162,5 @@ async fn a_worker_without_its_second_connection_does_not_start() {
     assert_eq!(sqlx::query_scalar::<_, i64>(alive).fetch_one(test.pool()).await.unwrap(), 0);
     drop(held);
     other.close().await;
-    let drop = format!("drop owned by {role}; drop role {role}");
-    sqlx::raw_sql(sqlx::AssertSqlSafe(drop)).execute(test.pool()).await.unwrap();
+    test.drop_role(role).await;
 }

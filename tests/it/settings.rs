@@ -146,19 +146,18 @@ async fn a_migration_gives_the_same_under_settings_and_a_turkish_locale() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_role_that_becomes_another_one_works() {
     let test = TestDb::new().await;
-    let (login, owner) =
-        (format!("login_{}", uuid::Uuid::now_v7().simple()), format!("owner_{}", uuid::Uuid::now_v7().simple()));
+    let owner = test.role("superuser").await;
+    let login = test.role(&format!("noinherit in role {}", owner.name)).await;
     let database: String = sqlx::query_scalar("select current_database()::text").fetch_one(test.pool()).await.unwrap();
-    let make = format!(
-        "create role {owner} superuser; create role {login} login password 'p' noinherit in role {owner};
-         alter role {login} set role {owner}; grant all on database {database} to {owner}"
+    let change = format!(
+        "alter role {login} set role {owner}; grant all on database {database} to {owner}",
+        login = login.name,
+        owner = owner.name
     );
-    sqlx::raw_sql(AssertSqlSafe(make)).execute(test.pool()).await.unwrap();
-    let host = test.url().split('@').nth(1).unwrap();
-    let url = format!("postgres://{login}:p@{host}");
-    work(&url).await.unwrap();
-    let drop = format!("drop owned by {login}, {owner}; drop role {login}; drop role {owner}");
-    let _ = sqlx::raw_sql(AssertSqlSafe(drop)).execute(test.pool()).await;
+    sqlx::raw_sql(AssertSqlSafe(change)).execute(test.pool()).await.unwrap();
+    work(&login.url).await.unwrap();
+    test.drop_role(login).await;
+    test.drop_role(owner).await;
 }
 
 // P28

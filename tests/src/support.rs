@@ -15,7 +15,7 @@ mod server;
 mod standby;
 
 pub use by_hand::complete_each;
-pub use database::TestDb;
+pub use database::{TestDb, TestRole};
 pub use engine::Engine;
 pub use eventually::eventually;
 pub use graph::Graph;

@@ -17,6 +17,14 @@ pub struct TestDb {
     database: TestDatabase,
 }
 
+/// A role of the server, made for one test.
+pub struct TestRole {
+    /// Its name.
+    pub name: String,
+    /// The address of the test's database for this role.
+    pub url: String,
+}
+
 impl TestDb {
     /// Copies the template, which the first test of all migrates.
     ///
@@ -65,6 +73,46 @@ impl TestDb {
         let create = format!("create database {name} template template0 {options}");
         sqlx::raw_sql(sqlx::AssertSqlSafe(create)).execute(&self.pool).await.unwrap();
         self.url().replace(&own, &name)
+    }
+
+    /// A new role that may log in and do no more, made with these options of `create role`.
+    ///
+    /// # Panics
+    /// When the server refuses the options.
+    pub async fn role(&self, options: &str) -> TestRole {
+        let name = format!("role_{}", uuid::Uuid::now_v7().simple());
+        self.change_roles(&format!("create role {name} login password 'p' {options}")).await;
+        let (_, place) = self.url().split_once('@').unwrap();
+        TestRole { url: format!("postgres://{name}:p@{place}"), name }
+    }
+
+    /// A new role that may do what a worker or a client does, and make nothing.
+    ///
+    /// # Panics
+    /// As [`TestDb::role`].
+    pub async fn worker_role(&self, options: &str) -> TestRole {
+        let role = self.role(options).await;
+        let grants = format!(
+            "grant usage on schema flow, pgmq to {role};
+             grant select, insert, update, delete on all tables in schema flow, pgmq to {role};
+             grant usage on all sequences in schema flow, pgmq to {role};
+             grant execute on all functions in schema flow, pgmq to {role}",
+            role = role.name
+        );
+        self.change_roles(&grants).await;
+        role
+    }
+
+    /// Drops the role, whose connections are closed, with all its rights.
+    ///
+    /// # Panics
+    /// When somebody else's objects depend on the role.
+    pub async fn drop_role(&self, role: TestRole) {
+        self.change_roles(&format!("drop owned by {role}; drop role {role}", role = role.name)).await;
+    }
+
+    async fn change_roles(&self, change: &str) {
+        sqlx::raw_sql(sqlx::AssertSqlSafe(change.to_owned())).execute(&self.pool).await.unwrap();
     }
 
     /// The database's URL.
