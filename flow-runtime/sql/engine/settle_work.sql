@@ -89,6 +89,15 @@ begin
     end if;
     p_progress := flow.count_down_runs(p_progress, v_now);
     if cardinality(p_progress.ended_runs) > 0 and cardinality(p_progress.handed) > 0 then
+        -- What this call has begun and ended again was in nobody's hands.
+        update flow.step_state ss
+        set attempt = 0, worker_id = null, batch = null, claimed_at = null, timeout_ms = null
+        from unnest(p_progress.handed) c
+        cross join lateral (
+            select t.ctid as row_id from flow.step_state t
+            where t.run_id = c.run_id and t.step_index = c.step_index offset 0
+        ) t
+        where c.run_id = any (p_progress.ended_runs) and ss.ctid = t.row_id;
         p_progress.handed := array(select c from unnest(p_progress.handed) c where c.run_id <> all (p_progress.ended_runs));
     end if;
 end $$;
