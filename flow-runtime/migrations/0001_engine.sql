@@ -17,6 +17,7 @@ create table flow.setting (
 
 insert into flow.setting (name, value) values
     ('environment', '"production"'),
+    ('delivery', '"rows"'),
     ('max_value_bytes', '16777216'),
     ('max_aggregate_bytes', '134217728'),
     ('interface', '1'),
@@ -44,8 +45,9 @@ create table flow.queue (
     name text collate "C" not null,
     ownership text not null,
     flow_id integer references flow.flow,
+    delivery text not null, -- where its messages are: in flow.message, or in tables of PGMQ's
     on_remove text not null default 'delete',
-    message_ids regclass not null, -- the sequence that numbers its messages
+    message_ids regclass, -- the sequence that numbers its messages, of pgmq delivery
     paused_at timestamptz,
     paused_by text,
     paused_why text,
@@ -54,7 +56,9 @@ create table flow.queue (
     constraint queue_name_canonical check (name = lower(name collate "C")),
     constraint queue_private_has_an_owner check ((ownership = 'private') = (flow_id is not null)),
     constraint queue_ownership_known check (ownership in ('private', 'shared')),
-    constraint queue_on_remove_known check (on_remove in ('delete', 'archive'))
+    constraint queue_delivery_known check (delivery in ('rows', 'pgmq')),
+    constraint queue_of_pgmq_numbers_its_messages check ((delivery = 'pgmq') = (message_ids is not null)),
+    constraint queue_on_remove_known check (on_remove = 'delete' or on_remove = 'archive' and delivery = 'pgmq')
 );
 create index queue_of_flow on flow.queue (flow_id);
 
@@ -75,6 +79,7 @@ create table flow.step (
     starts_at_once boolean not null, -- when its last dependency ends: no condition, here or in the flow, can forbid it
     when_exhausted flow.mode not null,
     queue_id integer not null references flow.queue,
+    priority smallint not null default 5, -- 1 comes first
     max_attempts integer not null,
     base_delay_ms bigint not null,
     max_delay_ms bigint not null,
@@ -126,10 +131,12 @@ create index run_key_of_run on flow.run_key (run_id);
 
 -- A step of a run. Of a single step it is the work too, from queued_at to is_exhausted; a map's work is its tasks. Work that waits has
 -- a message and no worker; what a worker holds has no message, and its worker and batch are the fence of whatever is said about it.
+-- Its place in its queue's order, priority and age, stays the same for life.
 create table flow.step_state (
     run_id uuid not null,
     step_index integer not null,
     flow_id integer not null,
+    age timestamptz not null, -- when its run was due
     remaining_deps integer not null,
     remaining_tasks integer,
     task_count integer,
@@ -139,7 +146,8 @@ create table flow.step_state (
     ended_at timestamptz,
     queued_at timestamptz,
     queue_id integer,
-    message_id bigint,
+    priority smallint,
+    message_id bigint, -- in a queue of pgmq delivery
     attempt integer not null default 0,
     worker_id bigint,
     batch bigint, -- the number that the worker gave to the exchange which claimed it
@@ -163,8 +171,10 @@ create table flow.task (
     task_index integer not null,
     flow_id integer not null,
     queue_id integer not null,
+    priority smallint not null,
+    age timestamptz not null,
     attempt integer not null default 0,
-    message_id bigint not null,
+    message_id bigint,
     queued_at timestamptz not null,
     status flow.task_status not null default 'queued',
     worker_id bigint,
@@ -182,6 +192,33 @@ create table flow.task (
     constraint task_started_by_a_worker check (
         case status when 'queued' then worker_id is null when 'started' then worker_id is not null else true end)
 ) with (fillfactor = 50, autovacuum_analyze_threshold = 5000, autovacuum_vacuum_scale_factor = 0.05);
+
+-- What waits and is due, in the order of claiming. Rows come and go all the time: vacuum comes early, and never gives pages back to the
+-- system, for which it would have to lock everybody out.
+create table flow.message (
+    queue_id integer not null,
+    priority smallint not null,
+    age timestamptz not null,
+    run_id uuid not null,
+    step_index integer not null,
+    task_index integer not null, -- -1 is a single step
+    primary key (queue_id, priority, age, run_id, step_index, task_index)
+) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_analyze_threshold = 5000,
+        vacuum_truncate = off);
+
+-- What waits and is not due yet. Whoever reads the queue moves it to flow.message in time.
+create table flow.delayed (
+    run_id uuid not null,
+    step_index integer not null,
+    task_index integer not null,
+    queue_id integer not null,
+    priority smallint not null,
+    age timestamptz not null,
+    due_at timestamptz not null,
+    primary key (run_id, step_index, task_index)
+) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_analyze_threshold = 5000,
+        vacuum_truncate = off);
+create index delayed_due on flow.delayed (queue_id, due_at);
 
 -- Large values spend most of a step's time being compressed, and lz4 is many times faster. A server that was built without it
 -- keeps its default.
@@ -287,6 +324,15 @@ create type flow.progress as (
     handed flow.claim[] -- what was begun in the hands of the calling worker
 );
 
+-- A place in the order of a queue.
+create type flow.mark as (
+    priority smallint,
+    age timestamptz,
+    run_id uuid,
+    step_index integer,
+    task_index integer
+);
+
 -- What an exchange may hand out of the work that its own results make ready, without a message: whose, under which number, of which
 -- steps, and how much at most; not of the runs that are barred, because something else may become of them in the same exchange.
 create type flow.offer as (
@@ -296,7 +342,8 @@ create type flow.offer as (
     flow_id integer,
     steps integer[],
     slots integer,
-    barred uuid[]
+    barred uuid[],
+    head flow.mark -- what waits first in the queue: only what comes before it is handed out
 );
 
 -- Why a run ends before its time; without a step and text when it is cancelled.
@@ -314,17 +361,23 @@ create type flow.started_step as (
     flow_id integer,
     task_count integer,
     queue_id integer,
+    priority smallint,
+    age timestamptz,
     message_id bigint,
-    visible_at timestamptz,
+    due_at timestamptz,
     source integer
 );
 
--- A message: whose work it announces.
-create type flow.message as (
-    message_id bigint,
+-- A message: whose work it announces, and where it lies: in the order of flow.message, in a queue of pgmq delivery under a number.
+create type flow.delivery as (
+    queue_id integer,
+    priority smallint,
+    age timestamptz,
     run_id uuid,
     step_index integer,
-    task_index integer
+    task_index integer,
+    message_id bigint,
+    row_id tid -- where it was read and locked
 );
 
 -- The row of one piece of work, locked.
@@ -347,7 +400,7 @@ create type flow.work as (
 -- What a claim sees at one message, with the row of its work, if that could be locked, and what is to be done:
 -- queued | exhausted (claimed), ended (its message is removed), busy (it stays), corrupt | misrouted (refused).
 create type flow.sighting as (
-    message_id bigint,
+    delivery flow.delivery,
     run_id uuid,
     step_index integer,
     task_index integer,

@@ -90,8 +90,20 @@ impl Db {
     /// [`MigrateError`]; nothing is half applied.
     pub async fn migrate(&self) -> Result<(), MigrateError> {
         let mut connection = self.connect().await?;
+        in_time(deadline::MIGRATE, migrate::migrate(&mut connection)).await
+    }
+
+    /// Lets the queues that are made from now on lie in tables of PGMQ, for who has tools for it, and installs PGMQ where nobody has.
+    /// [`Db::migrate`] comes first. Queues that are there stay as they are; `select flow.set_setting('delivery', 'rows')` undoes it.
+    ///
+    /// Such a queue costs more and is worked in the order in which work becomes visible: without priorities, and retries last.
+    ///
+    /// # Errors
+    /// [`MigrateError`]; nothing is half applied.
+    pub async fn use_pgmq(&self) -> Result<(), MigrateError> {
+        let mut connection = self.connect().await?;
         let options = self.inner.pool.options();
-        in_time(deadline::MIGRATE, migrate::migrate(&mut connection, &options)).await
+        in_time(deadline::MIGRATE, migrate::use_pgmq(&mut connection, &options)).await
     }
 
     /// Waits until the database answers, and checks that its schema speaks this program's interface and has every table,

@@ -1,4 +1,4 @@
-//! Brings a database to this program's schema: PGMQ, numbered migrations, and SQL functions by checksum.
+//! Brings a database to this program's schema: numbered migrations, and SQL functions by checksum. PGMQ comes where it is asked for.
 //!
 //! Statements here have no names, and stand in a transaction: a pooler may hand a server process on between two of them.
 
@@ -47,23 +47,37 @@ pub fn schema_fingerprint() -> String {
 /// Brings the database to this program's schema. Many processes may do so at once; one works, the others wait.
 ///
 /// A database with a newer schema that still speaks this program's interface is left as it is.
-pub(crate) async fn migrate(connection: &mut PgConnection, options: &PgConnectOptions) -> Result<(), MigrateError> {
+pub(crate) async fn migrate(connection: &mut PgConnection) -> Result<(), MigrateError> {
     refuse_encoding(connection).await?;
     let mut transaction = connection.begin().await.map_err(DbError::from)?;
     if !is_up_to_date(&mut transaction).await? {
-        // A transaction's lock, since a pooler may hand the session to somebody else with all that it holds.
-        sqlx::query("select pg_advisory_xact_lock($1)")
-            .persistent(false)
-            .bind(MIGRATION_LOCK)
-            .execute(&mut *transaction)
-            .await
-            .map_err(DbError::from)?;
+        lock_migrations(&mut transaction).await?;
         if !is_up_to_date(&mut transaction).await? {
-            install_pgmq(&mut transaction, options).await?;
             apply(&mut transaction).await?;
         }
     }
     transaction.commit().await.map_err(DbError::from)?;
+    Ok(())
+}
+
+/// Installs PGMQ, and lets the queues that are made from now on be of pgmq delivery.
+pub(crate) async fn use_pgmq(connection: &mut PgConnection, options: &PgConnectOptions) -> Result<(), MigrateError> {
+    let mut transaction = connection.begin().await.map_err(DbError::from)?;
+    lock_migrations(&mut transaction).await?;
+    install_pgmq(&mut transaction, options).await?;
+    sqlx::query("select flow.set_setting('delivery', 'pgmq'::text)")
+        .persistent(false)
+        .execute(&mut *transaction)
+        .await
+        .map_err(DbError::from)?;
+    transaction.commit().await.map_err(DbError::from)?;
+    Ok(())
+}
+
+/// Keeps other migrations out until the transaction ends: a transaction's lock, since a pooler may hand the session to somebody else
+/// with all that it holds.
+async fn lock_migrations(transaction: &mut PgConnection) -> Result<(), DbError> {
+    sqlx::query("select pg_advisory_xact_lock($1)").persistent(false).bind(MIGRATION_LOCK).execute(transaction).await?;
     Ok(())
 }
 

@@ -9,6 +9,7 @@ mod panic;
 mod patience;
 mod process;
 mod pump;
+mod reading;
 mod shutdown;
 mod start;
 

@@ -1,15 +1,15 @@
 //! What a deployment makes of a flow that is new, what it says of one like it, and what it makes of mistakes: nothing.
 
 use flow_runtime::{FlowBuilder, JsonFlow, JsonHandler, StepBuilder, definition::FlowDefinition, prelude::*};
-use flow_tests::support::{Graph, Log};
+use flow_tests::support::{Engine, Graph, Log};
 use serde_json::{Value, json};
 
-use crate::deploy::{ROWS, in_production, shop};
+use crate::deploy::{ROWS, in_production, production, shop};
 
 // P1
 #[tokio::test]
 async fn a_new_flow_with_step_queues_has_every_queue_in_pgmq_and_is_stored_whole() {
-    let engine = in_production().await;
+    let engine = production(Engine::of_pgmq().await).await;
     let other = Graph::new("Other").single("a", &[]);
     engine.deploy(&other).await;
     let definition = shop().step_queues().option("max_attempts", 4).definition();

@@ -41,7 +41,7 @@ impl Rollout {
     async fn packed(&self, name: &str) -> RunHandle<Untyped> {
         let run = self.client.start_json("evolving", &json!(name)).await.unwrap();
         eventually("the first step is done", async || {
-            self.number("select count(*) from pgmq.q_evolving q where q.vt > now() + interval '10 min'").await > 0
+            self.number("select count(*) from test.messages() m where m.due_at > now() + interval '10 min'").await > 0
         })
         .await;
         run
@@ -49,7 +49,7 @@ impl Rollout {
 
     /// Lets the second step of all runs begin.
     async fn let_on(&self) {
-        sqlx::raw_sql("update pgmq.q_evolving set vt = now()").execute(self.test.pool()).await.unwrap();
+        sqlx::raw_sql("select test.make_due(); select pg_notify('flow_queue', '*')").execute(self.test.pool()).await.unwrap();
     }
 
     async fn number(&self, query: &'static str) -> i64 {

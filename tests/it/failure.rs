@@ -30,7 +30,7 @@ async fn break_step(worker: &Hand<'_>, step: i32) -> Vec<Claim> {
 
 /// How long the message of the only task stays hidden, from its task's failure, in milliseconds.
 async fn hidden_ms(engine: &Engine, attempt: i32) -> i64 {
-    let query = "select (extract(epoch from (select m.vt from pgmq.q_one m) - e.at) * 1000)::bigint
+    let query = "select (extract(epoch from coalesce((select m.due_at from test.messages() m), e.at) - e.at) * 1000)::bigint
                  from flow.attempt_error e where e.attempt = $1";
     sqlx::query_scalar(query).bind(attempt).fetch_one(engine.pool()).await.unwrap()
 }
@@ -103,7 +103,7 @@ async fn tasks_that_fail_together_do_not_come_back_together() {
     let claims = worker.claim(100).await;
     worker.settle(&claims.iter().map(|claim| claim.fail("all")).collect::<Vec<_>>()).await;
     let delays: Vec<f64> = sqlx::query_scalar(
-        "select (extract(epoch from m.vt - (select e.at from flow.attempt_error e limit 1)) * 1000)::float8 from pgmq.q_each m",
+        "select (extract(epoch from m.due_at - (select e.at from flow.attempt_error e limit 1)) * 1000)::float8 from test.messages() m",
     )
     .fetch_all(engine.pool())
     .await
@@ -173,7 +173,7 @@ async fn a_start_delay_is_not_applied_again_on_retry() {
     let engine = Engine::with(&graph).await;
     engine.start("one", 1).await;
     let visible_after =
-        "select (extract(epoch from m.vt - t.queued_at) * 1000)::bigint from pgmq.q_one m, flow.tasks t";
+        "select (extract(epoch from m.due_at - t.queued_at) * 1000)::bigint from test.messages() m, flow.tasks t";
     assert_eq!(engine.value::<i64>(visible_after).await, 3000);
     engine.pass_time().await;
     let worker = engine.worker(&graph).await;
@@ -218,9 +218,7 @@ async fn a_failed_step_fails_its_run_and_cancels_the_rest() {
     let row = engine.run(run).await;
     assert_eq!((&row["error"], &row["error_step"]), (&json!("the cause"), &json!("broken")));
     assert_eq!(engine.step(run, "broken").await["error"], "the cause");
-    let owners = "select distinct m.message ->> 'run' from (
-                      select message from pgmq.q_wide__done union all select message from pgmq.q_wide__broken
-                      union all select message from pgmq.q_wide__m union all select message from pgmq.q_wide__held) m";
+    let owners = "select distinct m.run_id::text from test.messages() m";
     assert_eq!(engine.words(owners).await, other.to_string());
     assert_eq!(engine.messages().await, 2);
     engine.check().await;

@@ -280,10 +280,10 @@ async fn hot_statements_look_rows_up_whatever_the_statistics_say() {
     let graph = Graph::new("chain").single("a", &[]).single("b", &["a"]).single("c", &["b"]);
     for (state, before) in [
         ("new", ""),
-        ("analysed while empty", "analyze flow.run, flow.step_state, flow.task, pgmq.q_chain"),
+        ("analysed while empty", "analyze flow.run, flow.step_state, flow.task, flow.message, flow.delayed"),
         ("full, no statistics", "HISTORY"),
-        ("full, fresh statistics", "HISTORY; analyze flow.run, flow.step_state, flow.task, pgmq.q_chain"),
-        ("full, stale statistics", "analyze flow.run, flow.step_state, flow.task, pgmq.q_chain; HISTORY"),
+        ("full, fresh statistics", "HISTORY; analyze flow.run, flow.step_state, flow.task, flow.message, flow.delayed"),
+        ("full, stale statistics", "analyze flow.run, flow.step_state, flow.task, flow.message, flow.delayed; HISTORY"),
     ] {
         let mut engine = Engine::new().await;
         engine.deploy(&graph).await;
@@ -330,7 +330,7 @@ async fn a_connection_that_planned_early_stays_fast() {
     let engine = Engine::new().await;
     let graph = Graph::new("chain").single("a", &[]).single("b", &["a"]).single("c", &["b"]);
     engine.deploy(&graph).await;
-    engine.run_sql("analyze flow.run, flow.step_state, flow.task, pgmq.q_chain").await;
+    engine.run_sql("analyze flow.run, flow.step_state, flow.task, flow.message, flow.delayed").await;
     let worker = engine.worker(&graph).await;
     let start = async || {
         sqlx::query("select flow.start_runs('chain', array_fill('1'::text, array[200]))")

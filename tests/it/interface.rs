@@ -27,7 +27,7 @@ async fn watched() -> TestDb {
     let test = TestDb::new().await;
     run_sql(
         &test,
-        "drop schema flow cascade; drop schema pgmq cascade;
+        "drop schema flow cascade; drop schema if exists pgmq cascade;
          create table public.made (what text, object text);
          create function public.hold() returns event_trigger language plpgsql as $$ begin
              perform pg_advisory_lock_shared(42);

@@ -30,7 +30,7 @@ async fn histories() -> Engine {
             .await
             .unwrap();
         if state == 0 {
-            engine.run_sql("update pgmq.q_all set vt = 'infinity'").await;
+            engine.run_sql("select test.put_off()").await;
             continue;
         }
         let a = worker.claim_one().await;
@@ -50,7 +50,7 @@ async fn histories() -> Engine {
             3 => worker.accept(of(1, 0).fail_for_good("no")).await,
             _ => assert_eq!(engine.cancel(run).await, "cancelled"),
         }
-        engine.run_sql("update pgmq.q_all set vt = 'infinity'").await;
+        engine.run_sql("select test.put_off()").await;
     }
     engine
 }
@@ -85,12 +85,12 @@ const DAMAGES: &[(&str, &[&str])] = &[
     ("update flow.step_state set remaining_tasks = 3 where run_id = id(1) and step_index = 1", &["I3"]),
     (
         "update flow.task set status = 'cancelled', ended_at = now() where run_id = id(1) and ended_at is null;
-      delete from pgmq.q_all where message ->> 'run' = id(1)::text and message ? 'task'",
+      delete from flow.delayed where run_id = id(1) and task_index >= 0",
         &["I3", "I7"],
     ),
     (
         "update flow.step_state set status = 'created', queued_at = null where run_id = id(0) and step_index = 0;
-      delete from pgmq.q_all where message ->> 'run' = id(0)::text",
+      delete from flow.delayed where run_id = id(0)",
         &["I2", "I4"],
     ),
     ("update flow.run set status = 'cancelled', ended_at = now() where run_id = id(1)", &["I5"]),
@@ -123,16 +123,16 @@ const DAMAGES: &[(&str, &[&str])] = &[
     ("delete from flow.attempt_error where run_id = id(1) and step_index = 1", &["I9"]),
     ("insert into flow.attempt_error values (id(2), 0, -1, 1, 1, 2, 'error', 'x', now())", &["I9"]),
     ("insert into flow.attempt_error values (id(2), 0, 7, 1, 1, 1, 'error', 'x', now())", &["I9"]),
-    ("delete from pgmq.q_all where message ->> 'run' = id(0)::text", &["I12"]),
-    ("insert into pgmq.q_all (vt, message) select vt, message from pgmq.q_all limit 1", &["I12"]),
-    ("update pgmq.q_all set message = message || '{\"task\": 7}' where message ->> 'run' = id(0)::text", &["I12"]),
+    ("delete from flow.delayed where run_id = id(0)", &["I12"]),
+    ("insert into flow.message select queue_id, priority, age, run_id, step_index, task_index from flow.delayed limit 1", &["I12"]),
+    ("update flow.delayed set task_index = 7 where run_id = id(0)", &["I12"]),
     ("update flow.task set output = '\"other\"' where run_id = id(2) and step_index = 1 and task_index = 2", &["I13"]),
     ("delete from flow.task where run_id = id(2) and step_index = 1 and task_index = 2", &["I13"]),
     ("update flow.step_state set output = '[\"zero\", \"one\"]' where run_id = id(2) and step_index = 1", &["I13"]),
     ("delete from flow.step_state where run_id = id(4) and step_index = 3", &["I15"]),
     (
-        "insert into flow.step_state (run_id, step_index, flow_id, remaining_deps, status, ended_at)
-      select id(4), 5, flow_id, 0, 'cancelled', now() from flow.flow",
+        "insert into flow.step_state (run_id, step_index, flow_id, age, remaining_deps, status, ended_at)
+      select id(4), 5, flow_id, now(), 0, 'cancelled', now() from flow.flow",
         &["I15"],
     ),
     ("update flow.run_key set run_id = id(9) where key = 'key 2'", &["I15"]),
@@ -159,7 +159,7 @@ async fn a_second_key_or_state_is_refused_by_the_tables() {
     let engine = histories().await;
     for insert in [
         "insert into flow.run_key select flow_id, key, run_id from flow.run_key limit 1",
-        "insert into flow.step_state (run_id, step_index, flow_id, remaining_deps) select run_id, step_index, flow_id, 0 from flow.step_state limit 1",
+        "insert into flow.step_state (run_id, step_index, flow_id, age, remaining_deps) select run_id, step_index, flow_id, now(), 0 from flow.step_state limit 1",
     ] {
         let error = sqlx::raw_sql(insert).execute(engine.pool()).await.unwrap_err();
         assert_eq!(error.as_database_error().unwrap().code().unwrap(), "23505");

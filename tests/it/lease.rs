@@ -409,12 +409,10 @@ async fn the_rows_of_a_hand_stay_few_beside_work_that_takes_long() {
 async fn a_second_message_of_held_work_is_removed_and_uses_no_attempt() {
     let graph = one_step();
     let engine = Engine::with(&graph).await;
-    engine.run_sql("create table copy as select * from pgmq.q_one").await;
     let run = engine.start("one", 1).await;
-    engine.run_sql("insert into copy select * from pgmq.q_one").await;
     let worker = engine.worker(&graph).await;
     let claim = worker.claim_one().await;
-    engine.run_sql("insert into pgmq.q_one (msg_id, vt, message) overriding system value select c.msg_id, now(), c.message from copy c").await;
+    engine.run_sql("select test.write_message('one', t.run_id, 0, -1) from flow.tasks t").await;
     let other = engine.worker(&graph).await;
     assert_eq!(other.claim(10).await, []);
     assert_eq!(engine.messages().await, 0);
@@ -480,23 +478,19 @@ async fn messages_of_ended_tasks_are_removed_without_an_error() {
     let graph = each().with("when_exhausted", "skip");
     let engine = Engine::with(&graph).await;
     let worker = engine.worker(&graph).await;
-    engine.run_sql("create table copy as select * from pgmq.q_each").await;
-    let stray = "insert into copy select * from pgmq.q_each";
     // One task of each end: completed, failed with a skipped sibling, cancelled.
     let skipped = engine.start("each", json!([1, 2, 3])).await;
-    engine.run_sql(stray).await;
     let claims = worker.claim(2).await;
     worker.accept(claims[0].complete(1)).await;
     worker.accept(claims[1].fail_for_good("no")).await;
     let cancelled = engine.start("each", json!([1])).await;
-    engine.run_sql(stray).await;
     engine.cancel(cancelled).await;
     let ends = "select distinct t.status::text from flow.tasks t order by 1";
     assert_eq!(engine.words(ends).await, "cancelled completed failed skipped");
 
     let before = (engine.tasks(skipped).await, engine.tasks(cancelled).await);
     for _ in 0..2 {
-        engine.run_sql("insert into pgmq.q_each (msg_id, vt, message) overriding system value select c.msg_id, now(), c.message from copy c").await;
+        engine.run_sql("select test.write_message('each', t.run_id, t.step_index, t.task_index) from flow.task t").await;
         assert_eq!(engine.visible().await, 4);
         let reply = worker.exchange(10, &[]).await;
         assert_eq!((reply.state.as_str(), reply.claims.len()), ("ok", 0));

@@ -321,7 +321,7 @@ async fn items_are_stored_when_the_map_starts() {
     engine
         .run_sql(
             "update flow.step_state set output = '\"overwritten\"' where step_index = 0;
-             update pgmq.q_spread set vt = 'infinity' where message ->> 'task' <> '5000'",
+             select test.put_off('infinity', 'task_index <> 5000')",
         )
         .await;
     let task = worker.claim_one().await;

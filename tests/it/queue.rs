@@ -85,14 +85,14 @@ async fn a_step_queued_flow_with_45_characters_is_refused() {
 #[tokio::test]
 async fn a_queue_of_another_flow_is_not_adopted() {
     let engine = Engine::new().await;
-    engine.run_sql("create sequence made; insert into flow.queue (name, ownership, message_ids) values ('shop__ship', 'shared', 'made')").await;
+    engine.run_sql("insert into flow.queue (name, ownership, delivery) values ('shop__ship', 'shared', 'rows')").await;
     let text = refusal(&engine, &shop()).await;
     assert!(text.starts_with("WF007: queue \"shop__ship\" belongs to no flow: it is shared"), "{text}");
     engine
         .run_sql(
             "delete from flow.queue;
              insert into flow.flow (slug, queue_mode, step_count, options, notes) values ('owner', 'plain', 0, '{}', '{}');
-             insert into flow.queue (name, ownership, flow_id, message_ids) select 'shop__ship', 'private', flow_id, 'made' from flow.flow",
+             insert into flow.queue (name, ownership, flow_id, delivery) select 'shop__ship', 'private', flow_id, 'rows' from flow.flow",
         )
         .await;
     let error = engine.try_deploy(&shop().definition()).await.unwrap_err().to_string();
@@ -103,7 +103,7 @@ async fn a_queue_of_another_flow_is_not_adopted() {
 // Q23
 #[tokio::test]
 async fn a_queue_spelled_with_capitals_is_found_and_quoted() {
-    let engine = Engine::new().await;
+    let engine = Engine::of_pgmq().await;
     engine.run_sql("select pgmq.create('MyFlow')").await;
     let text = refusal(&engine, &Graph::new("myflow").single("a", &[])).await;
     assert!(text.contains("\"MyFlow\"") && text.contains("drop_queue('MyFlow')"), "{text}");
@@ -124,7 +124,7 @@ async fn a_task_keeps_its_queue_when_the_route_changes() {
     let worker = engine.worker(&graph).await;
     engine.run_sql("update flow.step set queue_id = (select queue_id from flow.queue where name = 'elsewhere')").await;
     engine.cancel(cancelled).await;
-    assert_eq!(engine.value::<i64>("select count(*) from pgmq.q_moved").await, 4);
+    assert_eq!(engine.value::<i64>("select count(*) from test.messages() m where m.queue = 'moved'").await, 4);
     let claims = worker.claim(10).await;
     assert_eq!(worker.heartbeat(&claims).await.1, ["held"; 4]);
     worker.accept(claims[0].complete(0)).await;
@@ -136,7 +136,7 @@ async fn a_task_keeps_its_queue_when_the_route_changes() {
     worker.accept(taken[0].fail_for_good("no")).await;
     assert_eq!(engine.task_counts(run, "m").await, "1 completed, 1 failed, 2 skipped");
     assert_eq!(engine.messages().await, 0);
-    assert_eq!(engine.value::<i64>("select count(*) from pgmq.q_elsewhere").await, 0);
+    assert_eq!(engine.value::<i64>("select count(*) from test.messages() m where m.queue = 'elsewhere'").await, 0);
     engine.check().await;
 }
 
@@ -160,10 +160,11 @@ async fn the_database_refuses_to_move_work() {
 #[tokio::test]
 async fn equal_message_ids_in_two_queues_are_two_messages() {
     let (one, two) = (Graph::new("one").single("a", &[]), Graph::new("two").single("a", &[]));
-    let engine = Engine::with(&one).await;
+    let engine = Engine::of_pgmq().await;
+    engine.deploy(&one).await;
     engine.deploy(&two).await;
     let (run, other) = (engine.start("one", 1).await, engine.start("two", 1).await);
-    assert_eq!(engine.words("select t.message_id::text from flow.tasks t").await, "1 1");
+    assert_eq!(engine.words("select ss.message_id::text from flow.step_state ss").await, "1 1");
     let (worker, other_worker) = (engine.worker(&one).await, engine.worker(&two).await);
     let (claim, other_claim) = (worker.claim_one().await, other_worker.claim_one().await);
     assert_eq!(worker.settle(&[other_claim.complete(1)]).await, ["lost"]);
@@ -180,7 +181,8 @@ async fn equal_message_ids_in_two_queues_are_two_messages() {
 #[tokio::test]
 async fn exchanges_do_not_read_the_list_of_queues() {
     let graph = each();
-    let engine = Engine::with(&graph).await;
+    let engine = Engine::of_pgmq().await;
+    engine.deploy(&graph).await;
     engine.start("each", vec![0; 1000]).await;
     let worker = engine.worker(&graph).await;
     engine.run_sql("alter table pgmq.meta rename to away").await;
@@ -198,7 +200,8 @@ async fn exchanges_do_not_read_the_list_of_queues() {
 #[tokio::test]
 async fn a_message_that_fits_no_task_pauses_its_queue() {
     let graph = each();
-    let engine = Engine::with(&graph).await;
+    let engine = Engine::of_pgmq().await;
+    engine.deploy(&graph).await;
     let run = engine.start("each", json!([1, 2])).await;
     let worker = engine.worker(&graph).await;
     let message = |step: i32, task: i32| json!({"run": run, "step": step, "task": task});
@@ -239,7 +242,7 @@ async fn a_message_in_another_queue_than_its_tasks_is_corrupt() {
     let graph = shop();
     let engine = Engine::with(&graph).await;
     engine.start("Shop", 1).await;
-    engine.run_sql("insert into pgmq.q_shop__ship (vt, message) select vt, message from pgmq.q_shop__reserve").await;
+    engine.run_sql("select test.write_message('shop__ship', m.run_id, m.step_index, m.task_index) from test.messages() m").await;
     let worker = engine.worker_of(&graph, "shop__ship", &[1]).await;
     assert_eq!(worker.exchange(10, &[]).await.state, "corrupt");
     let other = engine.worker_of(&graph, "shop__reserve", &[0]).await;
@@ -250,7 +253,7 @@ async fn a_message_in_another_queue_than_its_tasks_is_corrupt() {
 #[tokio::test]
 async fn a_batch_with_one_bad_message_changes_nothing_else() {
     for bad in
-        ["insert into pgmq.q_each (vt, message) values ('-infinity', '{}')", "update flow.worker set steps = '{7}'"]
+        ["select test.write_message('each', gen_random_uuid(), 0, 0, '-infinity')", "update flow.worker set steps = '{7}'"]
     {
         let graph = each();
         let engine = Engine::with(&graph).await;
@@ -264,7 +267,7 @@ async fn a_batch_with_one_bad_message_changes_nothing_else() {
             .await;
         engine.run_sql(bad).await;
         let before = (engine.tasks(run).await, engine.messages().await);
-        let bodies = "select concat(m.msg_id, ':', m.message) from pgmq.q_each m order by m.msg_id";
+        let bodies = "select m::text from test.messages() m order by m";
         let messages = engine.words(bodies).await;
         let reply = worker.exchange(10, &[]).await;
         assert!(["corrupt", "misrouted"].contains(&reply.state.as_str()), "{}", reply.state);
@@ -360,7 +363,8 @@ async fn a_task_of_a_step_that_the_worker_does_not_serve_disables_its_name() {
 #[tokio::test]
 async fn a_queue_set_to_archive_keeps_each_removed_message_once() {
     let graph = each();
-    let engine = Engine::with(&graph).await;
+    let engine = Engine::of_pgmq().await;
+    engine.deploy(&graph).await;
     engine.run_sql("select flow.set_on_remove('each', 'archive')").await;
     let run = engine.start("each", json!([1, 2, 3])).await;
     let worker = engine.worker(&graph).await;
@@ -413,7 +417,7 @@ async fn queues_without_workers_are_shown_with_what_waits() {
 // Q5
 #[tokio::test]
 async fn queue_names_are_unique_and_pgmq_takes_them() {
-    let engine = Engine::new().await;
+    let engine = Engine::of_pgmq().await;
     let names = "with slug as (
                      select n, substr(md5(n::text) || md5((n + 1)::text), 1, 1 + n % 46) as text from generate_series(1, 2500) n
                  ), legal as (select 'f' || regexp_replace(text, '[^a-z0-9]', '', 'g') as flow, n from slug

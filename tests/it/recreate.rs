@@ -89,7 +89,7 @@ async fn a_recreation_waits_for_the_old_program_and_touches_no_other_flow() {
                  where f.slug = 'parcels'";
     let steps: String = sqlx::query_scalar(steps).fetch_one(rehearsal.test.pool()).await.unwrap();
     assert_eq!(steps, "pack weigh send");
-    assert_eq!(rehearsal.number("select count(*) from pgmq.q_parcels").await, 0);
+    assert_eq!(rehearsal.number("select count(*) from test.messages() m where m.queue = 'parcels'").await, 0);
     let after = rehearsal.run("parcels", "after", "").await;
     assert_eq!(after.wait().await.unwrap(), json!({"send": "after, 5 g"}));
 

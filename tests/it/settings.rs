@@ -207,21 +207,28 @@ async fn a_transaction_that_would_not_see_others_is_refused_in_words() {
 #[tokio::test]
 async fn pgmq_from_its_sql_file_is_used_or_named_when_it_is_old() {
     let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap();
+    db.use_pgmq().await.unwrap();
     // An SQL file leaves the schema as it is here, but nothing that says who installed it.
-    sqlx::raw_sql("drop schema flow cascade; drop table pgmq.__pgmq_migrations").execute(test.pool()).await.unwrap();
+    sqlx::raw_sql("drop table pgmq.__pgmq_migrations; select flow.set_setting('delivery', 'rows'::text)")
+        .execute(test.pool())
+        .await
+        .unwrap();
+    db.use_pgmq().await.unwrap();
     work(test.url()).await.unwrap();
+    let delivery = "select string_agg(distinct q.delivery, ' ') from flow.queue q";
+    assert_eq!(sqlx::query_scalar::<_, String>(delivery).fetch_one(test.pool()).await.unwrap(), "pgmq");
     for (change, version) in [
         ("alter type pgmq.message_record drop attribute last_read_at", "1.5 to 1.9"),
         ("alter type pgmq.message_record drop attribute headers", "before 1.5"),
     ] {
-        sqlx::raw_sql("drop schema if exists flow cascade").execute(test.pool()).await.unwrap();
         sqlx::raw_sql(change).execute(test.pool()).await.unwrap();
-        let error = Db::new(test.url()).unwrap().migrate().await.unwrap_err();
+        sqlx::raw_sql("select flow.set_setting('delivery', 'rows'::text)").execute(test.pool()).await.unwrap();
+        let error = db.use_pgmq().await.unwrap_err();
         assert!(matches!(&error, MigrateError::OldPgmq { .. }), "{error:?}");
         assert!(error.to_string().contains(version) && error.to_string().contains("1.11 or newer"), "{error}");
-        let flow: bool =
-            sqlx::query_scalar("select to_regnamespace('flow') is null").fetch_one(test.pool()).await.unwrap();
-        assert!(flow, "something was written");
+        let setting = "select s.value #>> '{}' from flow.setting s where s.name = 'delivery'";
+        assert_eq!(sqlx::query_scalar::<_, String>(setting).fetch_one(test.pool()).await.unwrap(), "rows");
     }
 }
 

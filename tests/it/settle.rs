@@ -70,12 +70,12 @@ async fn settling_a_queued_task_is_lost() {
     let claims = worker.claim(2).await;
     worker.release(&claims).await;
     let claimer = engine.worker(&graph).await;
-    let before: String = engine.words("select m.vt::text from pgmq.q_pair m order by m.msg_id").await;
+    let before: String = engine.words("select m::text from test.messages() m where m.queue = 'pair' order by m").await;
     for settle in [claims[0].complete(1), claims[0].fail("x"), claims[0].with_batch(0).complete(1)] {
         assert_eq!(claimer.settle(&[settle]).await, ["lost"]);
     }
     assert_eq!(engine.tasks(run).await, "a.0=queued/0 b.0=queued/0");
-    assert_eq!(engine.words("select m.vt::text from pgmq.q_pair m order by m.msg_id").await, before);
+    assert_eq!(engine.words("select m::text from test.messages() m where m.queue = 'pair' order by m").await, before);
 }
 
 // S4

@@ -210,9 +210,8 @@ async fn start_at_and_start_delay_add_up() {
     let graph = Graph::new("late").single("now", &[]).single("later", &[]).step_option("start_delay_ms", 300_000);
     engine.deploy(&graph).await;
     let in_seconds =
-        "select string_agg(round(extract(epoch from m.vt - r.started_at))::text, ' ' order by t.step_index)
-                      from flow.tasks t join flow.run r using (run_id) join pgmq.q_late m on m.msg_id = t.message_id
-                      where t.run_id = $1";
+        "select string_agg(round(extract(epoch from coalesce(m.due_at, r.started_at) - r.started_at))::text, ' ' order by m.step_index)
+                      from flow.run r join test.messages() m using (run_id) where r.run_id = $1";
     let delays =
         async |run: Uuid| sqlx::query_scalar::<_, String>(in_seconds).bind(run).fetch_one(engine.pool()).await.unwrap();
 
@@ -228,7 +227,7 @@ async fn start_at_and_start_delay_add_up() {
     let worker = engine.worker(&graph).await;
     let claims = worker.claim(10).await;
     assert_eq!(claims.iter().map(|claim| (claim.run, claim.step)).collect::<Vec<_>>(), [(at_once, 0)]);
-    engine.run_sql("update pgmq.q_late set vt = vt - interval '11 s'").await;
+    engine.run_sql("update flow.delayed set due_at = due_at - interval '11 s'").await;
     assert_eq!(worker.claim(10).await.len(), 1);
 }
 
@@ -243,7 +242,7 @@ async fn a_dependents_delay_counts_from_the_end_of_its_last_dependency() {
     let claim = worker.claim_one().await;
     worker.accept(claim.complete(1)).await;
     let seconds: f64 = engine
-        .value("select extract(epoch from m.vt - a.ended_at)::float8 from flow.step_state a, pgmq.q_slow m where a.step_index = 0")
+        .value("select extract(epoch from m.due_at - a.ended_at)::float8 from flow.step_state a, test.messages() m where a.step_index = 0")
         .await;
     assert!((seconds - 900.0).abs() < 0.001, "{seconds}");
 }
@@ -331,9 +330,9 @@ async fn nothing_of_a_run_is_claimable_before_its_time_however_far_it_gets_at_on
         engine.words("select s.step || '=' || s.status from flow.steps s order by s.step_index").await,
         "empty=completed behind_empty=started unmet=skipped behind_unmet=started map_behind=created root=started"
     );
-    let early = "select count(*) from pgmq.q_later q where q.vt < now() + interval '59 min'";
+    let early = "select count(*) from test.messages() m where m.due_at is null or m.due_at < now() + interval '59 min'";
     assert_eq!(engine.value::<i64>(early).await, 0);
-    let delayed = "select count(*) from pgmq.q_later q where q.vt > now() + interval '60 min'";
+    let delayed = "select count(*) from test.messages() m where m.due_at > now() + interval '60 min'";
     assert_eq!((engine.messages().await, engine.value::<i64>(delayed).await), (3, 1), "the delay of a step is added");
 
     // Cancelled before its time and retried, it still waits for it.

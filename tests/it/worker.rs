@@ -481,7 +481,7 @@ async fn a_retry_at_the_end_of_time_waits_for_a_year() {
     let worker = Worker::builder(&db).flow(Greedy).build().unwrap().start().await.unwrap();
     let client = Client::new(&db);
     client.start::<Greedy>(&vec![0]).await.unwrap();
-    let days = "select extract(day from max(m.vt) - now())::bigint from pgmq.q_greedy m";
+    let days = "select extract(day from max(m.due_at) - now())::bigint from test.messages() m";
     let history = "select count(*) from flow.attempt_error";
     eventually("the failure is recorded", async || number(&test, history).await == 1).await;
     assert_eq!(number(&test, days).await, 364);
@@ -704,7 +704,7 @@ async fn a_corrupt_message_stops_the_worker_and_pauses_the_queue() {
     let db = Db::new(test.url()).unwrap();
     let worker = Worker::builder(&db).flow(Doer::default()).build().unwrap().start().await.unwrap();
     sqlx::raw_sql(
-        "insert into pgmq.q_doer (vt, message) values (now(), '{\"secret\": 1}'); select pg_notify('flow_queue', '*')",
+        "select test.write_message('doer', gen_random_uuid(), 0, -1); select pg_notify('flow_queue', '*')",
     )
     .execute(test.pool())
     .await
@@ -736,9 +736,9 @@ async fn a_flow_that_is_deleted_while_a_worker_claims_is_gone_too() {
     let worker = worker.build().unwrap().start().await.unwrap();
     // The worker has read who it is, and waits for the queue's table when the flow goes.
     let mut deleting = test.pool().begin().await.unwrap();
-    sqlx::query("lock table pgmq.q_doer in access exclusive mode").execute(&mut *deleting).await.unwrap();
+    sqlx::query("lock table flow.message in access exclusive mode").execute(&mut *deleting).await.unwrap();
     eventually("the worker waits", async || {
-        number(&test, "select count(*) from pg_locks l where not l.granted and l.relation = 'pgmq.q_doer'::regclass")
+        number(&test, "select count(*) from pg_locks l where not l.granted and l.relation = 'flow.message'::regclass")
             .await
             == 1
     })

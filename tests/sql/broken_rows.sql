@@ -8,7 +8,7 @@ declare
     v_ids bigint[] := '{}';
     v_bodies jsonb[] := '{}';
 begin
-    for v_queue in select q.queue_id, q.name from flow.queue q loop
+    for v_queue in select q.queue_id, q.name from flow.queue q where q.delivery = 'pgmq' loop
         execute format('select array_agg(m.msg_id) as ids, array_agg(m.message) as bodies from pgmq.%I m', 'q_' || v_queue.name)
         into v_read;
         if v_read.ids is not null then
@@ -19,12 +19,20 @@ begin
     end loop;
 
     return query
-    with message as (select * from unnest(v_queues, v_ids, v_bodies) m(queue_id, message_id, body)),
+    with message as (
+        select m.queue_id, m.priority, m.age, null::bigint as message_id, m.run_id, m.step_index, m.task_index from flow.message m
+        union all
+        select d.queue_id, d.priority, d.age, null, d.run_id, d.step_index, d.task_index from flow.delayed d
+        union all
+        select m.queue_id, null, null, m.message_id, (m.body ->> 'run')::uuid, (m.body ->> 'step')::integer,
+               coalesce((m.body ->> 'task')::integer, -1)
+        from unnest(v_queues, v_ids, v_bodies) m(queue_id, message_id, body)
+    ),
     work as (
-        select k.run_id, k.step_index, k.task_index, k.queue_id, k.message_id, k.attempt, k.status, k.worker_id, k.batch, k.is_exhausted
+        select k.run_id, k.step_index, k.task_index, k.queue_id, k.priority, k.age, k.message_id, k.attempt, k.status, k.worker_id, k.batch, k.is_exhausted
         from flow.task k
         union all
-        select ss.run_id, ss.step_index, -1, ss.queue_id, ss.message_id, ss.attempt,
+        select ss.run_id, ss.step_index, -1, ss.queue_id, ss.priority, ss.age, ss.message_id, ss.attempt,
                flow.work_status(ss.status, ss.skip_reason, ss.queued_at, ss.worker_id), ss.worker_id, ss.batch, ss.is_exhausted
         from flow.step_state ss where ss.queued_at is not null
     ),
@@ -122,15 +130,16 @@ begin
     from s where s.kind = 'single' and (s.status = 'started' and s.queued_at is null
                                         or s.status = 'created' and s.queued_at is not null)
     union all
-    select 'I12', t.run_id, format('%s is %s and has %s messages', t.name, t.status, count(m.message_id))
-    from t left join message m on m.queue_id = t.queue_id and m.message_id = t.message_id
-         and m.body = jsonb_build_object('run', t.run_id, 'step', t.step_index)
-             || case when t.task_index < 0 then '{}' else jsonb_build_object('task', t.task_index) end
-    where t.is_live group by t.run_id, t.name, t.status having count(m.message_id) <> (t.status = 'queued')::integer
+    select 'I12', t.run_id, format('%s is %s and has %s messages', t.name, t.status, count(m.run_id))
+    from t left join message m on m.queue_id = t.queue_id and m.run_id = t.run_id and m.step_index = t.step_index
+         and m.task_index = t.task_index
+         and case when m.message_id is null then m.priority = t.priority and m.age = t.age else m.message_id = t.message_id end
+    where t.is_live group by t.run_id, t.name, t.status having count(m.run_id) <> (t.status = 'queued')::integer
     union all
-    select 'I12', null::uuid, format('message %s of queue %s belongs to no waiting work', m.message_id, m.queue_id)
+    select 'I12', m.run_id, format('a message for %s.%s in queue %s belongs to no waiting work', m.step_index, m.task_index, m.queue_id)
     from message m where not exists (
-        select from t where t.status = 'queued' and t.queue_id = m.queue_id and t.message_id = m.message_id)
+        select from t where t.status = 'queued' and t.queue_id = m.queue_id and t.run_id = m.run_id and t.step_index = m.step_index
+                        and t.task_index = m.task_index)
     union all
     select 'I13', s.run_id, format('the output of map %s is not that of its tasks', s.step_index)
     from s where s.kind = 'map' and s.status = 'completed' and (

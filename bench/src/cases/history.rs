@@ -16,9 +16,9 @@ const HISTORY: &str = "
     insert into flow.run (run_id, flow_id, remaining_steps, status, started_at, ended_at, output, input)
     select md5('h' || n)::uuid, f.flow_id, 0, 'completed', now() - interval '1 day', now(), '{}', '1'
     from flow.flow f, generate_series(1, $runs) n where f.slug = 'chain';
-    insert into flow.step_state (run_id, step_index, flow_id, remaining_deps, remaining_tasks, task_count, status,
-                                 started_at, ended_at, queued_at, queue_id, message_id, attempt, worker_id, batch, claimed_at, output)
-    select r.run_id, n, r.flow_id, 0, 0, 1, 'completed', now(), now(), now(), q.queue_id, 1, 1, 1, 1, now(), '1'
+    insert into flow.step_state (run_id, step_index, flow_id, age, remaining_deps, remaining_tasks, task_count, status,
+                                 started_at, ended_at, queued_at, queue_id, priority, attempt, worker_id, batch, claimed_at, output)
+    select r.run_id, n, r.flow_id, now(), 0, 0, 1, 'completed', now(), now(), now(), q.queue_id, 5, 1, 1, 1, now(), '1'
     from flow.run r, flow.queue q, generate_series(0, 2) n where r.status = 'completed' and q.name = 'chain'";
 
 /// 10,000 runs that may begin tomorrow.

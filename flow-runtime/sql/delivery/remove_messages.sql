@@ -1,15 +1,28 @@
--- Remove messages, each from the queue at its place in p_queues. Pairs with a null are passed over.
-create or replace function flow.remove_messages(p_queues integer[], p_messages bigint[]) returns void language plpgsql as $$
+-- Remove the messages of work that has ended, each from its queue and its place in the order; where there is none, nothing happens.
+create or replace function flow.remove_messages(p_deliveries flow.delivery[]) returns void language plpgsql as $$
 declare
     v_queue record;
 begin
+    -- First what is delayed, and what is due in a later statement: so what is moved meanwhile is met in one of the two.
+    delete from flow.delayed l
+    using unnest(p_deliveries) d
+    cross join lateral (
+        select t.ctid as row_id from flow.delayed t
+        where t.run_id = d.run_id and t.step_index = d.step_index and t.task_index = d.task_index offset 0
+    ) t
+    where l.ctid = t.row_id;
+    delete from flow.message m
+    using unnest(p_deliveries) d
+    where d.message_id is null
+      and m.queue_id = d.queue_id and m.priority = d.priority and m.age = d.age and m.run_id = d.run_id
+      and m.step_index = d.step_index and m.task_index = d.task_index;
     for v_queue in
-        select q.name, array_agg(m.message_id order by m.message_id) as messages
-        from unnest(p_queues, p_messages) m(queue_id, message_id)
-        cross join lateral (select q.name from flow.queue q where q.queue_id = m.queue_id offset 0) q
-        where m.message_id is not null
+        select q.name, array_agg(d.message_id order by d.message_id) as messages
+        from unnest(p_deliveries) d
+        cross join lateral (select q.name from flow.queue q where q.queue_id = d.queue_id offset 0) q
+        where d.message_id is not null
         group by q.name order by q.name
     loop
-        perform flow.queue_remove(v_queue.name, v_queue.messages);
+        perform flow.pgmq_remove(v_queue.name, v_queue.messages);
     end loop;
 end $$;

@@ -1,9 +1,9 @@
 -- Go on from steps that have just begun or become ready: test the conditions of the ready ones, begin those that are met, enqueue
 -- the work of all that began and was not handed out under p_offer, and go on level by level with whatever becomes ready by a skip or
--- an empty map. Runs that fail by an unmet condition end here. p_is_held_back says that some of the runs are not due yet: none of
--- their work is claimable before that. Returns what this has brought about. The caller holds the locks of the runs.
+-- an empty map. Runs that fail by an unmet condition end here.
+-- Returns what this has brought about. The caller holds the locks of the runs.
 create or replace function flow.advance_steps(
-    p_started flow.started_step[], p_ready flow.step_ref[], p_offer flow.offer, p_is_held_back boolean, p_now timestamptz
+    p_started flow.started_step[], p_ready flow.step_ref[], p_offer flow.offer, p_now timestamptz
 ) returns flow.progress language plpgsql as $$
 declare
     v flow.progress := row('{}', '{}', '{}', '{}', '{}');
@@ -41,7 +41,7 @@ begin
             v.ended_steps := v.ended_steps || array(select s.run_id from unnest(v_started) s where s.task_count = 0);
         end if;
         if cardinality(v_started) > 0 then
-            v.queues := v.queues || flow.enqueue_work(v_started, p_is_held_back, p_now);
+            v.queues := v.queues || flow.enqueue_work(v_started, p_now);
         end if;
 
         exit when cardinality(v_done) = 0;

@@ -1,53 +1,65 @@
--- Claim up to p_limit pieces of visible work of a worker's queue, under the number of its exchange, beside what the same exchange has
--- handed out already (p_handed, null when there is nothing). Returns what flow.claim_messages returns, each value that the work needs,
--- and whether more messages may be there: as many were taken as were asked for, or none were asked for. What somebody has locked is
--- passed over, and what lies behind is taken in its place; after a thousand such messages a call gives up.
+-- Claim up to p_limit pieces of work that wait in a worker's queue, under the number of its exchange, beside what the same exchange has
+-- handed out already (p_handed, null when there is nothing). With p_marks only what lies behind them is looked at.
+-- Returns what flow.claim_messages returns, each value that the work needs, the last place that was read in each priority, how long the
+-- reading took, and whether more messages may be there: as many were taken as were asked for, or none were asked for. What somebody has
+-- locked is passed over, and what lies behind is taken in its place; after a thousand such messages a call gives up.
 -- With p_careful at most one is claimed, and when that fails by the data of its run, the run fails and the text says why.
 -- Takes messages, then work, and skips what is locked: it never waits for a row.
 create or replace function flow.claim_work(
-    p_self flow.worker_state, p_batch bigint, p_handed flow.claim[], p_limit integer, p_careful boolean, p_now timestamptz,
+    p_self flow.worker_state, p_batch bigint, p_handed flow.claim[], p_limit integer, p_careful boolean, p_marks flow.mark[],
+    p_now timestamptz,
     out p_state text, out p_reason text, out p_more boolean, out p_claims flow.claim[],
-    out p_value_runs uuid[], out p_value_steps integer[], out p_values text[]
+    out p_value_runs uuid[], out p_value_steps integer[], out p_values text[], out p_read flow.mark[], out p_read_us bigint
 ) language plpgsql as $$
 declare
     v_left integer := p_limit;
-    v_passed bigint[] := '{}'; -- messages of work that somebody has locked
-    v_messages flow.message[];
+    v_passed flow.delivery[]; -- messages of work that somebody has locked
+    v_deliveries flow.delivery[];
+    v_all flow.delivery[] := '{}';
+    v_began timestamptz;
     v_claimed record;
     v_values record;
 begin
     p_state := 'ok';
     p_more := v_left <= 0;
     p_claims := p_handed;
+    p_read_us := 0;
     if p_careful then
-        v_messages := flow.queue_read(p_self.queue, 1, v_passed, p_now);
-        if v_messages is null then
+        v_deliveries := flow.read_messages(p_self, 1, null, null, p_now);
+        if cardinality(v_deliveries) = 0 then
             return;
         end if;
         begin
             select c.p_state, c.p_reason, c.p_claims into p_state, p_reason, p_claims
-            from flow.claim_messages(p_self, p_batch, v_messages, p_now) c;
+            from flow.claim_messages(p_self, p_batch, v_deliveries, p_now) c;
             select * into v_values from flow.shared_values(p_self, p_claims);
         exception when data_exception or program_limit_exceeded or out_of_memory or internal_error then
             -- Too much text for one reply is told as a limit of the program, and beyond 1 GB as an internal error.
-            perform flow.fail_unclaimable(p_self, v_messages[1], sqlerrm, p_now);
+            perform flow.fail_unclaimable(p_self, v_deliveries[1], sqlerrm, p_now);
             p_more := true;
             return;
         end;
         p_more := p_claims is not null;
     else
         while v_left > 0 loop
-            v_messages := flow.queue_read(p_self.queue, v_left, v_passed, p_now);
-            exit when v_messages is null;
-            select * into v_claimed from flow.claim_messages(p_self, p_batch, v_messages, p_now);
+            v_began := clock_timestamp();
+            v_deliveries := flow.read_messages(p_self, v_left, p_marks, v_passed, p_now);
+            p_read_us := p_read_us + extract(microseconds from clock_timestamp() - v_began);
+            exit when cardinality(v_deliveries) = 0;
+            select * into v_claimed from flow.claim_messages(p_self, p_batch, v_deliveries, p_now);
             p_state := v_claimed.p_state;
             p_reason := v_claimed.p_reason;
             p_claims := p_claims || v_claimed.p_claims;
-            p_more := p_state = 'ok' and cardinality(v_messages) >= v_left and v_claimed.p_busy is null;
-            exit when v_claimed.p_busy is null or cardinality(v_messages) < v_left or cardinality(v_passed) >= 1000;
+            v_all := v_all || v_deliveries;
+            p_more := p_state = 'ok' and cardinality(v_deliveries) >= v_left and v_claimed.p_busy is null;
+            exit when v_claimed.p_busy is null or cardinality(v_deliveries) < v_left or cardinality(v_passed) >= 1000;
             v_passed := v_passed || v_claimed.p_busy;
             v_left := cardinality(v_claimed.p_busy);
         end loop;
+        p_read := array(
+            select distinct on (d.priority) row(d.priority, d.age, d.run_id, d.step_index, d.task_index)::flow.mark
+            from unnest(v_all) d where d.priority is not null
+            order by d.priority, d.age desc, d.run_id desc, d.step_index desc, d.task_index desc);
         if p_claims is null then
             return;
         end if;

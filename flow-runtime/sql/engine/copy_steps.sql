@@ -1,14 +1,14 @@
 -- Give a new run the step states of the run that it retries, with the tasks and history of what is taken over: steps that
 -- were completed or skipped, and the completed tasks of a map that was not. A step that had begun is started at once, with the
--- rest of its work still to be queued; other steps begin anew. Times are those of the taking over. The caller holds the old run's
--- lock.
-create or replace function flow.copy_steps(p_old uuid, p_new uuid, p_now timestamptz)
+-- rest of its work still to be queued; other steps begin anew. Times are those of the taking over, and p_due_at is when the new run is
+-- due. The caller holds the old run's lock.
+create or replace function flow.copy_steps(p_old uuid, p_new uuid, p_due_at timestamptz, p_now timestamptz)
 returns void language plpgsql as $$
 begin
     insert into flow.step_state (
-        run_id, step_index, flow_id, remaining_deps, remaining_tasks, task_count, status, skip_reason, started_at, ended_at,
-        queued_at, queue_id, message_id, attempt, worker_id, batch, claimed_at, error, output)
-    select p_new, o.step_index, o.flow_id,
+        run_id, step_index, flow_id, age, remaining_deps, remaining_tasks, task_count, status, skip_reason, started_at, ended_at,
+        queued_at, queue_id, priority, attempt, worker_id, batch, claimed_at, error, output)
+    select p_new, o.step_index, o.flow_id, p_due_at,
            (select count(*) from unnest(s.dependencies) d(step_index)
             cross join lateral (
                 select from flow.step_state od
@@ -25,7 +25,7 @@ begin
            case when o.ended_well then p_now end,
            case when o.ended_well and o.queued_at is not null then p_now end,
            case when o.ended_well then o.queue_id end,
-           case when o.ended_well then o.message_id end,
+           case when o.ended_well then o.priority end,
            case when o.ended_well then o.attempt else 0 end,
            case when o.ended_well then o.worker_id end,
            case when o.ended_well then o.batch end,
@@ -40,10 +40,10 @@ begin
     ) s;
 
     insert into flow.task (
-        run_id, step_index, task_index, flow_id, queue_id, attempt, message_id, queued_at, status, worker_id, batch, claimed_at,
+        run_id, step_index, task_index, flow_id, queue_id, priority, age, attempt, queued_at, status, worker_id, batch, claimed_at,
         ended_at, item, output)
-    select p_new, t.step_index, t.task_index, t.flow_id, t.queue_id, t.attempt, t.message_id, p_now, t.status, t.worker_id, t.batch,
-           case when t.claimed_at is not null then p_now end, p_now, t.item, t.output
+    select p_new, t.step_index, t.task_index, t.flow_id, t.queue_id, t.priority, t.age, t.attempt, p_now, t.status, t.worker_id,
+           t.batch, case when t.claimed_at is not null then p_now end, p_now, t.item, t.output
     from flow.step_state ss
     cross join lateral (
         select t.* from flow.task t

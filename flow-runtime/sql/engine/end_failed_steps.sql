@@ -52,5 +52,5 @@ begin
     v.workers := v.workers || flow.end_tasks(v_skipped || v_cascading, 'skipped', p_now);
     v.ended_steps := array(select f.run_id from unnest(v_failures) f) || flow.skip_dependents(v_cascading, p_now);
     select * into v_ready from flow.count_down_dependents(v_skipped, null, p_now);
-    return flow.join_progress(v, flow.advance_steps(v_ready.p_started, v_ready.p_ready, null, false, p_now));
+    return flow.join_progress(v, flow.advance_steps(v_ready.p_started, v_ready.p_ready, null, p_now));
 end $$;

@@ -6,19 +6,21 @@ returns bigint[] language plpgsql as $$
 declare
     v_rows tid[];
     v_errors text[]; -- of the steps that failed
-    v_queues integer[];
-    v_messages bigint[];
+    v_deliveries flow.delivery[]; -- of what waits
     v_workers bigint[];
 begin
     -- Locked in order, and waited for: a claim may hold some of them for the length of its transaction.
-    select array_agg(l.row_id), array_agg(l.error), array_agg(l.queue_id), array_agg(l.message_id),
+    select array_agg(l.row_id), array_agg(l.error),
+           array_agg(l.delivery) filter (where (l.delivery).queue_id is not null and l.worker_id is null),
            coalesce(array_agg(distinct l.worker_id) filter (where l.worker_id is not null), '{}')
-    into v_rows, v_errors, v_queues, v_messages, v_workers
+    into v_rows, v_errors, v_deliveries, v_workers
     from (
-        select t.row_id, t.queue_id, t.message_id, t.worker_id, case when t.step_index = c.step_index then c.error end as error
+        select t.row_id, t.delivery, t.worker_id, case when t.step_index = c.step_index then c.error end as error
         from unnest(p_causes) c
         cross join lateral (
-            select l.ctid as row_id, l.step_index, l.queue_id, l.message_id, l.worker_id from flow.step_state l
+            select l.ctid as row_id, l.step_index, l.worker_id,
+                   row(l.queue_id, l.priority, l.age, l.run_id, l.step_index, -1, l.message_id, null)::flow.delivery as delivery
+            from flow.step_state l
             where l.run_id = c.run_id and l.status in ('created', 'started')
             order by l.step_index for update
         ) t
@@ -28,7 +30,9 @@ begin
         ended_at = p_now
     from unnest(v_rows, v_errors) r(row_id, error)
     where ss.ctid = r.row_id;
-    perform flow.remove_messages(v_queues, v_messages);
+    if v_deliveries is not null then
+        perform flow.remove_messages(v_deliveries);
+    end if;
 
     v_workers := v_workers || flow.end_tasks(
         array(select row(c.run_id, null, null)::flow.step_ref from unnest(p_causes) c), 'cancelled', p_now);

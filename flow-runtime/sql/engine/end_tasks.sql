@@ -4,19 +4,21 @@ create or replace function flow.end_tasks(p_steps flow.step_ref[], p_status flow
 returns bigint[] language plpgsql as $$
 declare
     v_rows tid[];
-    v_queues integer[];
-    v_messages bigint[];
+    v_deliveries flow.delivery[]; -- of what waits
     v_workers bigint[];
 begin
     -- Locked in order, and waited for: a claim may hold some of them for the length of its transaction.
-    select array_agg(l.row_id), array_agg(l.queue_id), array_agg(l.message_id),
+    select array_agg(l.row_id), array_agg(l.delivery) filter (where l.worker_id is null),
            coalesce(array_agg(distinct l.worker_id) filter (where l.worker_id is not null), '{}')
-    into v_rows, v_queues, v_messages, v_workers
+    into v_rows, v_deliveries, v_workers
     from (
         select t.*
         from unnest(p_steps) e
         cross join lateral (
-            select l.ctid as row_id, l.queue_id, l.message_id, l.worker_id from flow.task l
+            select l.ctid as row_id, l.worker_id,
+                   row(l.queue_id, l.priority, l.age, l.run_id, l.step_index, l.task_index, l.message_id, null)::flow.delivery
+                       as delivery
+            from flow.task l
             where l.run_id = e.run_id and (e.step_index is null or l.step_index = e.step_index)
               and l.status in ('queued', 'started')
             order by l.step_index, l.task_index for update
@@ -26,7 +28,9 @@ begin
         update flow.task t
         set status = p_status, ended_at = p_now
         from unnest(v_rows) r(row_id) where t.ctid = r.row_id;
-        perform flow.remove_messages(v_queues, v_messages);
+    end if;
+    if v_deliveries is not null then
+        perform flow.remove_messages(v_deliveries);
     end if;
     return v_workers;
 end $$;

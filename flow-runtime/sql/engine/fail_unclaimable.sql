@@ -2,7 +2,7 @@
 -- names them with their sizes as stored. When somebody else holds the run, nothing changes.
 -- The caller holds the message's lock.
 create or replace function flow.fail_unclaimable(
-    p_self flow.worker_state, p_message flow.message, p_cause text, p_now timestamptz
+    p_self flow.worker_state, p_message flow.delivery, p_cause text, p_now timestamptz
 ) returns void language plpgsql as $$
 declare
     v_step record;

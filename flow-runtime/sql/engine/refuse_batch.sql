@@ -6,9 +6,13 @@ create or replace function flow.refuse_batch(
 declare
     v_name text;
 begin
-    select format('queue "%s" holds messages that do not fit their work: %s', p_self.queue,
-                  string_agg(b.message_id::text, ', ' order by b.message_id))
-    into p_reason from unnest(p_seen) b where b.kind = 'corrupt' having count(*) > 0;
+    select format('queue "%s" holds messages that do not fit their work: %s', p_self.queue, string_agg(m.name, ', ' order by m.name))
+    into p_reason
+    from unnest(p_seen) b
+    cross join lateral (
+        select coalesce((b.delivery).message_id::text, format('%s.%s.%s', b.run_id, b.step_index, b.task_index)) as name
+    ) m
+    where b.kind = 'corrupt' having count(*) > 0;
     if p_reason is not null then
         p_state := 'corrupt';
         update flow.queue q

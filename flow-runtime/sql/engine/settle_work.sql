@@ -71,7 +71,7 @@ begin
         p_progress.handed := v_ready.p_handed;
         p_offer.slots := p_offer.slots - cardinality(v_ready.p_handed);
         p_progress := flow.join_progress(
-            p_progress, flow.advance_steps(v_ready.p_started, v_ready.p_ready, p_offer, false, v_now));
+            p_progress, flow.advance_steps(v_ready.p_started, v_ready.p_ready, p_offer, v_now));
     end if;
     if v_failures is not null then
         select * into v_failed from flow.fail_work(v_failures, v_now);

@@ -44,6 +44,6 @@ begin
              and not exists (select from flow.worker w where w.process_id = l.process_id)
            order by l.process_id for update skip locked) l
     where p.process_id = l.process_id;
-    perform flow.queue_prune(q.name, before) from flow.queue q;
+    perform flow.prune_archive(q, before, max_runs) from flow.queue q;
     return cardinality(v_runs);
 end $$;

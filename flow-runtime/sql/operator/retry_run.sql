@@ -6,6 +6,7 @@ declare
     v_old flow.run;
     v_new uuid;
     v_now timestamptz;
+    v_due_at timestamptz;
     v_queues integer[];
     v_ready flow.step_ref[];
     v_progress flow.progress;
@@ -26,17 +27,18 @@ begin
 
     v_new := flow.uuid_v7();
     v_now := clock_timestamp();
+    v_due_at := greatest(v_old.due_at, v_now);
     insert into flow.run (run_id, flow_id, remaining_steps, started_at, due_at, retry_of, input)
     select v_new, v_old.flow_id, count(*) filter (where ss.status not in ('completed', 'skipped')), v_now,
-           greatest(v_old.due_at, v_now), v_old.run_id, v_old.input
+           v_due_at, v_old.run_id, v_old.input
     from flow.step_state ss where ss.run_id = v_old.run_id;
     update flow.run_key k set run_id = v_new where k.run_id = v_old.run_id;
-    perform flow.copy_steps(v_old.run_id, v_new, v_now);
-    v_queues := flow.requeue_work(v_old.run_id, v_new, greatest(v_old.due_at, v_now), v_now);
+    perform flow.copy_steps(v_old.run_id, v_new, v_due_at, v_now);
+    v_queues := flow.requeue_work(v_old.run_id, v_new, v_due_at, v_now);
 
     v_ready := array(select row(ss.run_id, ss.step_index, ss.flow_id)::flow.step_ref from flow.step_state ss
                      where ss.run_id = v_new and ss.status = 'created' and ss.remaining_deps = 0);
-    v_progress := flow.advance_steps('{}', v_ready, null, v_old.due_at > v_now, v_now);
+    v_progress := flow.advance_steps('{}', v_ready, null, v_now);
     v_progress := flow.count_down_runs(v_progress, v_now);
     v_progress.queues := v_queues || v_progress.queues;
     perform flow.tell(v_progress);

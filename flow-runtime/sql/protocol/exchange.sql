@@ -6,6 +6,8 @@
 -- was claimed: paused | draining | late | process_ended | worker_gone | upgrade_needed | corrupt | misrouted, or busy, to be sent again,
 -- while an earlier exchange of this worker is still at work. Then come one entry a claimed piece of work, and each value that the work
 -- needs once (step -1 is the run's input).
+-- With p_mark_… only what lies behind those places of the queue's order is looked at, each in its priority; without, all of the queue.
+-- p_read_… are the last places that were read, p_read_us how long that took, and p_next_due_ms is when the next delayed work is due.
 -- With p_careful at most one piece is claimed, and one whose values cannot be sent fails its run: no data of one run may keep a worker
 -- from the others.
 -- p_places, p_fates, p_waits_ms and p_max_attempts tell what became of each failure, by its place among the settlements: `retry`
@@ -16,15 +18,21 @@ create or replace function flow.exchange(
     p_settled_runs uuid[], p_settled_steps integer[], p_settled_tasks integer[], p_settled_batches bigint[],
     p_outcomes text[], p_outputs text[], p_errors text[], p_delays_ms bigint[],
     p_finished bigint[], p_careful boolean default false,
+    p_mark_priorities smallint[] default null, p_mark_ages timestamptz[] default null, p_mark_runs uuid[] default null,
+    p_mark_steps integer[] default null, p_mark_tasks integer[] default null,
     out p_state text, out p_reason text, out p_more boolean, out p_verdicts text[], out p_now timestamptz,
     out p_runs uuid[], out p_steps integer[], out p_tasks integer[], out p_attempts integer[], out p_items text[],
     out p_timeouts_ms bigint[], out p_exhausted boolean[],
     out p_value_runs uuid[], out p_value_steps integer[], out p_values text[],
     out p_places bigint[], out p_fates text[], out p_waits_ms bigint[], out p_max_attempts integer[],
-    out p_failed_runs uuid[], out p_failed_steps integer[], out p_failed_errors text[]
+    out p_failed_runs uuid[], out p_failed_steps integer[], out p_failed_errors text[],
+    out p_read_priorities smallint[], out p_read_ages timestamptz[], out p_read_runs uuid[], out p_read_steps integer[],
+    out p_read_tasks integer[], out p_read_us bigint, out p_next_due_ms bigint
 ) language plpgsql set lock_timeout = '500ms' as $$
 declare
     v_self flow.worker_state;
+    v_marks flow.mark[];
+    v_next_due timestamptz;
     v_results flow.result[];
     v_settled record;
     v_progress flow.progress;
@@ -52,6 +60,13 @@ begin
 
     p_verdicts := '{}';
     p_more := false;
+    if cardinality(p_mark_priorities) > 0 then
+        v_marks := array(
+            select row(m.priority, m.age, m.run_id, m.step_index, m.task_index)::flow.mark
+            from unnest(p_mark_priorities, p_mark_ages, p_mark_runs, p_mark_steps, p_mark_tasks)
+                 m(priority, age, run_id, step_index, task_index)
+            order by m.priority);
+    end if;
     if cardinality(p_settled_runs) > 0 then
         v_results := flow.read_results(p_settled_runs, p_settled_steps, p_settled_tasks, p_settled_batches, p_outcomes, p_outputs,
                                        p_errors, p_delays_ms);
@@ -67,9 +82,12 @@ begin
     else
         if v_results is not null then
             if v_self.state = 'ok' and not p_careful then
-                -- Some slots, and now and then one of few, are for what waits in the queue: nobody's long chain may keep it waiting.
+                -- A queue of pgmq delivery is in no order that could be kept: some slots, and now and then one of few, are for what
+                -- waits there, so that nobody's long chain keeps it waiting.
                 v_offer := row(p_worker, p_batch, v_self.queue_id, v_self.flow_id, v_self.steps,
-                               p_limit - greatest(p_limit / 10, (p_batch % 10 = 0)::integer), '{}');
+                               p_limit - case when v_self.message_ids is null then 0
+                                              else greatest(p_limit / 10, (p_batch % 10 = 0)::integer) end,
+                               '{}', flow.first_waiting(v_self, v_marks));
             end if;
             select * into v_settled from flow.settle_work(v_self, v_results, v_offer);
             p_verdicts := v_settled.p_verdicts;
@@ -87,9 +105,11 @@ begin
         end if;
         p_now := clock_timestamp();
         if v_self.state = 'ok' and p_limit > 0 then
+            v_next_due := flow.move_due(v_self.queue_id, p_now);
+            p_next_due_ms := ceil(extract(epoch from least(v_next_due, p_now + interval '1 d') - p_now) * 1000);
             select * into v_claimed from flow.claim_work(
                 v_self, p_batch, nullif(v_progress.handed, '{}'), p_limit - coalesce(cardinality(v_progress.handed), 0), p_careful,
-                p_now);
+                v_marks, p_now);
             p_state := v_claimed.p_state;
             p_reason := v_claimed.p_reason;
             p_more := v_claimed.p_more;
@@ -97,6 +117,9 @@ begin
             p_value_runs := v_claimed.p_value_runs;
             p_value_steps := v_claimed.p_value_steps;
             p_values := v_claimed.p_values;
+            p_read_us := v_claimed.p_read_us;
+            select array_agg(r.priority), array_agg(r.age), array_agg(r.run_id), array_agg(r.step_index), array_agg(r.task_index)
+            into p_read_priorities, p_read_ages, p_read_runs, p_read_steps, p_read_tasks from unnest(v_claimed.p_read) r;
         end if;
         perform flow.list_hand(p_worker, p_batch, v_claims, p_finished);
     end if;

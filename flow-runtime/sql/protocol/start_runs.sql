@@ -16,7 +16,7 @@ declare
     v_ids uuid[];
     v_new_ids uuid[];
     v_elements integer[]; -- of the inputs that are arrays
-    v_is_held_back boolean;
+    v_due_at timestamptz[];
     v_started flow.started_step[];
     v_ready flow.step_ref[];
     v_progress flow.progress;
@@ -82,8 +82,8 @@ begin
         returning run_id, due_at, case when jsonb_typeof(input) = 'array' then jsonb_array_length(input) end as elements
     )
     select coalesce(array_agg(c.run_id order by c.run_id), '{}'), array_agg(c.elements order by c.run_id),
-           bool_or(c.due_at > v_now)
-    into v_new_ids, v_elements, v_is_held_back from created c;
+           array_agg(c.due_at order by c.run_id)
+    into v_new_ids, v_elements, v_due_at from created c;
     if cardinality(v_new_ids) < cardinality(v_ids) then
         select n.run_id, f.slug into v_bad
         from unnest(v_ids) n(run_id)
@@ -101,16 +101,16 @@ begin
 
     -- Steps without dependencies that no condition can forbid are born started; the others wait.
     with born as (
-        insert into flow.step_state (run_id, step_index, flow_id, remaining_deps, status, task_count, remaining_tasks,
-                                     started_at, ended_at, output, queue_id, message_id, queued_at)
-        select n.run_id, s.step_index, s.flow_id, cardinality(s.dependencies),
+        insert into flow.step_state (run_id, step_index, flow_id, age, remaining_deps, status, task_count, remaining_tasks,
+                                     started_at, ended_at, output, queue_id, priority, message_id, queued_at)
+        select n.run_id, s.step_index, s.flow_id, n.due_at, cardinality(s.dependencies),
                case when c.task_count > 0 then 'started' when c.task_count = 0 then 'completed'
                     else 'created' end::flow.step_status,
                c.task_count, c.task_count, case when c.task_count is not null then v_now end,
                case when c.task_count = 0 then v_now end, case when c.task_count = 0 then '[]'::jsonb end,
-               case when c.is_work then s.queue_id end, case when c.is_work then nextval(s.message_ids) end,
-               case when c.is_work then v_now end
-        from unnest(v_new_ids, v_elements) n(run_id, elements)
+               case when c.is_work then s.queue_id end, case when c.is_work then s.priority end,
+               case when c.is_work then nextval(s.message_ids) end, case when c.is_work then v_now end
+        from unnest(v_new_ids, v_elements, v_due_at) n(run_id, elements, due_at)
         cross join lateral (
             select s.*, q.message_ids from flow.step s
             cross join lateral (select q.message_ids from flow.queue q where q.queue_id = s.queue_id offset 0) q
@@ -123,10 +123,10 @@ begin
             offset 0
         ) t
         cross join lateral (select t.task_count, t.task_count is not null and s.over_step is null as is_work) c
-        returning run_id, step_index, task_count, message_id
+        returning run_id, step_index, age, task_count, message_id
     )
-    select coalesce(array_agg(row(b.run_id, b.step_index, v_flow.flow_id, b.task_count, s.queue_id, b.message_id,
-                                  v_now + s.start_delay_ms * interval '1 ms', s.over_step)::flow.started_step
+    select coalesce(array_agg(row(b.run_id, b.step_index, v_flow.flow_id, b.task_count, s.queue_id, s.priority, b.age, b.message_id,
+                                  b.age + s.start_delay_ms * interval '1 ms', s.over_step)::flow.started_step
                               order by b.run_id, b.step_index)
                         filter (where b.task_count is not null), '{}'),
            coalesce(array_agg(row(b.run_id, b.step_index, v_flow.flow_id)::flow.step_ref order by b.run_id, b.step_index)
@@ -136,7 +136,7 @@ begin
     cross join lateral (
         select s.* from flow.step s where s.flow_id = v_flow.flow_id and s.step_index = b.step_index offset 0
     ) s;
-    v_progress := flow.advance_steps(v_started, v_ready, null, v_is_held_back, v_now);
+    v_progress := flow.advance_steps(v_started, v_ready, null, v_now);
     v_progress := flow.count_down_runs(v_progress, v_now);
     perform flow.tell(v_progress);
     return v_ids;

@@ -1,10 +1,10 @@
 -- The view of queues: owner, pause, how many messages wait and since when, and how many workers are alive.
 -- Counts the messages of each queue it shows: for people and tools, not for hot paths.
 create or replace view flow.queues as
-select q.queue_id, q.name as queue, q.ownership, f.slug as flow, q.on_remove, q.paused_at, q.paused_by, q.paused_why,
+select q.queue_id, q.name as queue, q.ownership, f.slug as flow, q.delivery, q.on_remove, q.paused_at, q.paused_by, q.paused_why,
        c.messages, c.visible, c.oldest_at,
        (select count(*) from flow.worker w
         where w.queue_id = q.queue_id and w.stopped_at is null and flow.is_alive(w)) as workers
 from flow.queue q
 left join flow.flow f on f.flow_id = q.flow_id
-cross join lateral flow.queue_count(q.name) c;
+cross join lateral flow.count_messages(q) c;

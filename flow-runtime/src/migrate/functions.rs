@@ -16,16 +16,23 @@ macro_rules! sql_files {
 /// Every file, in the order of their making: views come last.
 pub(super) const FUNCTIONS: &[Function] = sql_files![
     "delivery": [
+        "count_messages",
         "create_queue",
         "drop_queue",
-        "queue_count",
-        "queue_prune",
-        "queue_read",
-        "queue_remove",
-        "queue_send",
+        "first_waiting",
+        "move_due",
+        "pgmq_count",
+        "pgmq_create",
+        "pgmq_read",
+        "pgmq_remove",
+        "pgmq_send",
+        "prune_archive",
         "read_message",
+        "read_messages",
         "refuse_queue_change",
         "remove_messages",
+        "send_messages",
+        "take_messages",
     ],
     "engine": [
         "advance_steps",

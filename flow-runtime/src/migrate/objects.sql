@@ -1,20 +1,18 @@
--- List what the schemas flow and pgmq hold of the kinds that the engine relies on, one text an object: tables, views and types
--- with their columns, and functions with the types of their arguments. Of PGMQ only what the engine calls.
+-- List what the schema flow holds of the kinds that the engine relies on, one text an object: tables, views and types with their
+-- columns, and functions with the types of their arguments.
 -- Reads the catalog alone, so it needs no right on the objects. The texts do not depend on the search path.
 with relation as (
     select c.oid, format('%s.%s', n.nspname, c.relname) as name,
            case c.relkind when 'v' then 'view' when 'm' then 'view' when 'c' then 'type' else 'table' end as kind
     from pg_class c
     join pg_namespace n on n.oid = c.relnamespace
-    where (n.nspname = 'flow' and c.relkind in ('r', 'p', 'v', 'm', 'f', 'c'))
-       or (n.nspname = 'pgmq' and c.relname = 'meta')
+    where n.nspname = 'flow' and c.relkind in ('r', 'p', 'v', 'm', 'f', 'c')
 )
 select format('%s %s', r.kind, r.name) as object from relation r
 union all
 select format('column %s.%s', r.name, a.attname)
 from relation r
 join pg_attribute a on a.attrelid = r.oid and a.attnum > 0 and not a.attisdropped
-where r.name <> 'pgmq.meta' or a.attname = 'queue_name'
 union all
 select format('type flow.%s', t.typname) from pg_type t
 where t.typnamespace = to_regnamespace('flow') and t.typtype = 'e'
@@ -31,5 +29,3 @@ select format('function %s.%s(%s)', n.nspname, p.proname, (
 from pg_proc p
 join pg_namespace n on n.oid = p.pronamespace
 where n.nspname = 'flow'
-   or (n.nspname = 'pgmq' and p.proname in ('create', 'drop_queue', 'validate_queue_name')
-       and p.proargtypes = array['text'::regtype]::oidvector)

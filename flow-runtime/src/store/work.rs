@@ -62,6 +62,16 @@ pub(crate) enum Verdict {
     Busy,
 }
 
+/// A place in the order of a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Mark {
+    pub(crate) priority: i16,
+    pub(crate) age: DateTime<Utc>,
+    pub(crate) run_id: Uuid,
+    pub(crate) step: i32,
+    pub(crate) task: i32,
+}
+
 /// What a worker sends in one exchange.
 #[derive(Debug)]
 pub(crate) struct Exchange<'a> {
@@ -75,6 +85,8 @@ pub(crate) struct Exchange<'a> {
     pub(crate) finished: &'a [i64],
     /// Claim one task, and fail its run when its values cannot be sent.
     pub(crate) is_careful: bool,
+    /// Only what lies behind these places is read, each in its priority; without any, all of the queue.
+    pub(crate) marks: &'a [Mark],
 }
 
 /// What comes back from one exchange.
@@ -96,6 +108,12 @@ pub(crate) struct Exchanged {
     pub(crate) fates: Vec<(usize, Fate)>,
     /// The runs that failed with this exchange.
     pub(crate) failed_runs: Vec<FailedRun>,
+    /// The last place that was read in each priority.
+    pub(crate) read: Vec<Mark>,
+    /// How long the database read the queue.
+    pub(crate) read_time: Duration,
+    /// When the next delayed work of the queue is due, from now.
+    pub(crate) next_due: Option<Duration>,
 }
 
 /// What became of a failed attempt.
@@ -142,6 +160,13 @@ struct ExchangeRow {
     p_failed_runs: Option<Vec<Uuid>>,
     p_failed_steps: Option<Vec<Option<i32>>>,
     p_failed_errors: Option<Vec<Option<String>>>,
+    p_read_priorities: Option<Vec<i16>>,
+    p_read_ages: Option<Vec<DateTime<Utc>>>,
+    p_read_runs: Option<Vec<Uuid>>,
+    p_read_steps: Option<Vec<i32>>,
+    p_read_tasks: Option<Vec<i32>>,
+    p_read_us: Option<i64>,
+    p_next_due_ms: Option<i64>,
 }
 
 /// The columns of a list of work, as the functions take them.
@@ -169,24 +194,31 @@ impl Columns {
 pub(crate) async fn exchange(connection: &mut PgConnection, sent: &Exchange<'_>) -> Result<Exchanged, DbError> {
     let settled = Columns::of(sent.settlements.iter().map(|settlement| settlement.id));
     let outcomes = || sent.settlements.iter().map(|settlement| &settlement.outcome);
-    let row: ExchangeRow =
-        sqlx::query_as("select * from flow.exchange($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)")
-            .bind(sent.process_id)
-            .bind(sent.worker_id)
-            .bind(sent.batch)
-            .bind(i32::try_from(sent.limit).unwrap_or(i32::MAX))
-            .bind(settled.runs)
-            .bind(settled.steps)
-            .bind(settled.tasks)
-            .bind(settled.batches)
-            .bind(outcomes().map(Outcome::name).collect::<Vec<_>>())
-            .bind(outcomes().map(Outcome::output).collect::<Vec<_>>())
-            .bind(outcomes().map(Outcome::error).collect::<Vec<_>>())
-            .bind(outcomes().map(Outcome::delay_ms).collect::<Vec<_>>())
-            .bind(sent.finished)
-            .bind(sent.is_careful)
-            .fetch_one(connection)
-            .await?;
+    let marks = || sent.marks.iter();
+    let row: ExchangeRow = sqlx::query_as(
+        "select * from flow.exchange($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)",
+    )
+    .bind(sent.process_id)
+    .bind(sent.worker_id)
+    .bind(sent.batch)
+    .bind(i32::try_from(sent.limit).unwrap_or(i32::MAX))
+    .bind(settled.runs)
+    .bind(settled.steps)
+    .bind(settled.tasks)
+    .bind(settled.batches)
+    .bind(outcomes().map(Outcome::name).collect::<Vec<_>>())
+    .bind(outcomes().map(Outcome::output).collect::<Vec<_>>())
+    .bind(outcomes().map(Outcome::error).collect::<Vec<_>>())
+    .bind(outcomes().map(Outcome::delay_ms).collect::<Vec<_>>())
+    .bind(sent.finished)
+    .bind(sent.is_careful)
+    .bind(marks().map(|mark| mark.priority).collect::<Vec<_>>())
+    .bind(marks().map(|mark| mark.age).collect::<Vec<_>>())
+    .bind(marks().map(|mark| mark.run_id).collect::<Vec<_>>())
+    .bind(marks().map(|mark| mark.step).collect::<Vec<_>>())
+    .bind(marks().map(|mark| mark.task).collect::<Vec<_>>())
+    .fetch_one(connection)
+    .await?;
     Ok(Exchanged::new(row, sent.batch))
 }
 
@@ -196,11 +228,15 @@ impl Exchanged {
         let items = row.p_items.iter().flatten().flatten().map(String::len);
         let bytes = sizes.chain(items).sum();
         let claimed = claimed(&mut row, batch);
-        let (fates, failed_runs) = (fates(&mut row), failed_runs(&mut row));
+        let (fates, failed_runs, read) = (fates(&mut row), failed_runs(&mut row), read(&mut row));
         Self {
             bytes,
             fates,
             failed_runs,
+            read,
+            read_time: Duration::from_micros(row.p_read_us.unwrap_or_default().unsigned_abs()),
+            // What became due meanwhile is due now.
+            next_due: row.p_next_due_ms.map(|ms| Duration::from_millis(u64::try_from(ms).unwrap_or_default())),
             state: row.p_state,
             reason: row.p_reason.unwrap_or_default(),
             has_more: row.p_more.unwrap_or(false),
@@ -232,6 +268,19 @@ fn fates(row: &mut ExchangeRow) -> Vec<(usize, Fate)> {
             let retry_after = wait.map(|wait| Duration::from_millis(wait.unsigned_abs()));
             Some((usize::try_from(place - 1).ok()?, Fate { retry_after, mode, max_attempts }))
         })
+        .collect()
+}
+
+fn read(row: &mut ExchangeRow) -> Vec<Mark> {
+    let priorities = row.p_read_priorities.take().unwrap_or_default().into_iter();
+    let ages = row.p_read_ages.take().unwrap_or_default();
+    let runs = row.p_read_runs.take().unwrap_or_default();
+    let steps = row.p_read_steps.take().unwrap_or_default();
+    let tasks = row.p_read_tasks.take().unwrap_or_default();
+    let places = ages.into_iter().zip(runs).zip(steps.into_iter().zip(tasks));
+    priorities
+        .zip(places)
+        .map(|(priority, ((age, run_id), (step, task)))| Mark { priority, age, run_id, step, task })
         .collect()
 }
 

@@ -6,12 +6,12 @@ use chrono::Utc;
 use sqlx::PgConnection;
 use tokio::{sync::mpsc, time::Instant};
 
-use super::{bounds::Bounds, busy::Busy, execute, log, start::Shared};
+use super::{bounds::Bounds, busy::Busy, execute, log, reading::Reading, start::Shared};
 use crate::{
     database::{Backoff, Link, Retry, connection_lost, deadline, in_time},
     error::{DbError, WorkerError},
     fault,
-    store::{self, Exchange, Exchanged, FailedRun, Fate, Outcome, Settlement, Verdict},
+    store::{self, Exchange, Exchanged, FailedRun, Fate, Mark, Outcome, Settlement, Verdict},
 };
 
 /// How long the first result waits for others while handlers run, so that a busy worker settles in batches.
@@ -34,6 +34,7 @@ pub(super) struct Pump {
     pub(super) backoff: Backoff,
     /// A claim may find something.
     may_have_work: bool,
+    reading: Reading,
     /// Results whose runs somebody else had locked.
     busy: Busy,
     bounds: Bounds,
@@ -51,6 +52,7 @@ impl Pump {
             unsettled: Vec::new(),
             backoff: Backoff::default(),
             may_have_work: true,
+            reading: Reading::default(),
             busy: Busy::default(),
             bounds: Bounds::default(),
             poll_at: Instant::now(),
@@ -80,11 +82,15 @@ impl Pump {
         if !self.unsettled.is_empty() || is_outstanding || (self.may_have_work && has_slots) {
             return;
         }
+        let read_at = self.reading.next_at().map_or(self.poll_at, |at| at.min(self.poll_at));
         tokio::select! {
             () = self.shared.stop.cancelled() => {}
             Some(settlement) = self.results.recv() => self.unsettled.push(settlement),
-            () = self.shared.wake.notified() => self.may_have_work = true,
-            () = tokio::time::sleep_until(self.poll_at), if has_slots => self.may_have_work = true,
+            () = self.shared.wake.notified() => {
+                self.may_have_work = true;
+                self.reading.look_everywhere();
+            }
+            () = tokio::time::sleep_until(read_at), if has_slots => self.may_have_work = true,
             () = self.busy.due() => {}
         }
     }
@@ -143,7 +149,8 @@ impl Pump {
             // What is left is busy, and not due yet.
             return self.busy.due().await;
         }
-        match self.call(limit, count).await {
+        let marks = self.reading.marks();
+        match self.call(limit, count, &marks).await {
             Ok(reply) if reply.state == "busy" => {
                 // An earlier exchange of this worker is still at work, or somebody is just looking whether this process lives.
                 self.link.has_served();
@@ -155,7 +162,11 @@ impl Pump {
                 self.bounds.widen();
                 self.settled(count, &reply.verdicts, &reply.fates);
                 reply.failed_runs.iter().for_each(|run| log::run_failed(&self.shared, run));
-                self.take(limit, reply).await;
+                if limit > 0 {
+                    self.may_have_work = self.reading.learn(marks.is_empty(), &reply);
+                    self.poll_at = Instant::now() + self.shared.config.poll_interval;
+                }
+                self.take(reply).await;
             }
             Err(error) if error.is_about_a_lock() && count > 0 => {
                 self.shared.held.nothing_came_of_it();
@@ -239,7 +250,7 @@ impl Pump {
         }
     }
 
-    async fn call(&mut self, limit: usize, count: usize) -> Result<Exchanged, DbError> {
+    async fn call(&mut self, limit: usize, count: usize, marks: &[Mark]) -> Result<Exchanged, DbError> {
         let connection = self.link.get().await?;
         let finished = self.shared.held.finished();
         let sent = Exchange {
@@ -250,6 +261,7 @@ impl Pump {
             settlements: &self.unsettled[..count],
             finished: &finished,
             is_careful: self.bounds.is_careful,
+            marks,
         };
         let exchanged = match in_time(deadline::EXCHANGE, store::exchange(connection, &sent)).await {
             Ok(_) if fault::is_cut("committed") => Err(connection_lost()),
@@ -281,11 +293,7 @@ impl Pump {
     }
 
     /// Lets the claimed work run and does as the reply's state says.
-    async fn take(&mut self, limit: usize, reply: Exchanged) {
-        if limit > 0 {
-            self.may_have_work = reply.has_more;
-            self.poll_at = Instant::now() + self.shared.config.poll_interval;
-        }
+    async fn take(&mut self, reply: Exchanged) {
         self.bounds.learn(reply.bytes, reply.claimed.len());
         let claimed_at = reply.claimed_at.unwrap_or_else(Utc::now);
         if !reply.claimed.is_empty() && fault::is_cut("claimed") {

@@ -173,9 +173,9 @@ impl Strict {
 async fn a_maps_failure_comes_out_alike() {
     let cases = [
         (
-            json!(["a", "bad", "b", "c", "d"]),
+            json!(["a", "b", "c", "d", "bad"]),
             "failed each bad fails
-             each=failed \"bad fails\" completed/1 failed/2 completed/1 completed/1 completed/1
+             each=failed \"bad fails\" completed/1 completed/1 completed/1 completed/1 failed/2
              sum=cancelled",
         ),
         (

@@ -76,14 +76,7 @@ impl Engine {
 
     /// Lets processes that were ended go on, and makes every message visible.
     pub async fn go_on(&self) {
-        self.run_sql(
-            "do $$ declare q text; begin
-                 for q in select name from flow.queue loop
-                     execute format('update pgmq.%I set vt = least(vt, clock_timestamp())', 'q_' || q);
-                 end loop;
-             end $$",
-        )
-        .await;
+        self.run_sql("select test.make_due()").await;
         self.revive().await;
     }
 
@@ -131,11 +124,11 @@ impl Engine {
                  from flow.flow f, generate_series(1, $2) n where f.slug = $1
                  returning run_id, flow_id
              ), steps as (
-                 insert into flow.step_state (run_id, step_index, flow_id, remaining_deps, remaining_tasks, task_count,
-                                              status, started_at, ended_at, queued_at, queue_id, message_id, attempt, worker_id,
+                 insert into flow.step_state (run_id, step_index, flow_id, age, remaining_deps, remaining_tasks, task_count,
+                                              status, started_at, ended_at, queued_at, queue_id, priority, attempt, worker_id,
                                               batch, claimed_at, output)
-                 select e.run_id, s.step_index, e.flow_id, 0, 0, case s.kind when 'map' then $3 else 1 end, 'completed', now(),
-                        now(), w.at, w.queue_id, w.one, coalesce(w.one + 1, 0), w.one, w.one, w.at, '[]'
+                 select e.run_id, s.step_index, e.flow_id, now(), 0, 0, case s.kind when 'map' then $3 else 1 end, 'completed', now(),
+                        now(), w.at, w.queue_id, w.one * 5, coalesce(w.one + 1, 0), w.one, w.one, w.at, '[]'
                  from ended e join flow.step s using (flow_id)
                  left join lateral (select s.queue_id, 1 as one, now() as at where s.kind = 'single') w on true
              ), failures as (
@@ -143,9 +136,9 @@ impl Engine {
                  select e.run_id, s.step_index, case s.kind when 'map' then 0 else -1 end, 1, 0, 1, 'error', 'no', now()
                  from ended e join flow.step s using (flow_id)
              )
-             insert into flow.task (run_id, step_index, task_index, flow_id, queue_id, attempt, message_id, queued_at,
+             insert into flow.task (run_id, step_index, task_index, flow_id, queue_id, priority, age, attempt, queued_at,
                                     status, worker_id, batch, claimed_at, ended_at, item, output)
-             select e.run_id, s.step_index, i, e.flow_id, s.queue_id, case when i = 0 then 2 else 1 end, 1, now(),
+             select e.run_id, s.step_index, i, e.flow_id, s.queue_id, 5, now(), case when i = 0 then 2 else 1 end, now(),
                     'completed', 1, 1, now(), now(), '1', '1'
              from ended e join flow.step s using (flow_id), generate_series(0, $3 - 1) i where s.kind = 'map'";
         sqlx::query(insert).bind(slug).bind(runs).bind(tasks).execute(self.pool()).await.unwrap();

@@ -5,7 +5,7 @@ use flow_runtime::{
     embedded::{TestDatabase, TestServer, open_tests, set_development},
     schema_fingerprint,
 };
-use sqlx::{PgPool, postgres::PgPoolOptions};
+use sqlx::{Connection, PgConnection, PgPool, postgres::PgPoolOptions};
 use tokio::sync::OnceCell;
 
 /// One a process: the tests of a process come with a runtime each, and the server outlives them all.
@@ -46,7 +46,8 @@ impl TestDb {
     }
 
     async fn try_new(connections: u32) -> anyhow::Result<Self> {
-        let server = SERVER.get_or_try_init(|| async { open_tests(&schema_fingerprint(), migrate).await }).await?;
+        let fingerprint = format!("{}{MESSAGES}{}", schema_fingerprint(), is_pgmq());
+        let server = SERVER.get_or_try_init(|| async { open_tests(&fingerprint, migrate).await }).await?;
         let database = server.database().await?;
         let pool = connect(database.url(), connections)?;
         Ok(Self { pool, database })
@@ -93,11 +94,12 @@ impl TestDb {
     pub async fn worker_role(&self, options: &str) -> TestRole {
         let role = self.role(options).await;
         let grants = format!(
-            "grant usage on schema flow, pgmq to {role};
-             grant select, insert, update, delete on all tables in schema flow, pgmq to {role};
-             grant usage on all sequences in schema flow, pgmq to {role};
-             grant execute on all functions in schema flow, pgmq to {role}",
-            role = role.name
+            "grant usage on schema {schemas} to {role};
+             grant select, insert, update, delete on all tables in schema {schemas} to {role};
+             grant usage on all sequences in schema {schemas} to {role};
+             grant execute on all functions in schema {schemas} to {role}",
+            role = role.name,
+            schemas = if is_pgmq() { "flow, pgmq" } else { "flow" }
         );
         self.change_roles(&grants).await;
         role
@@ -111,7 +113,11 @@ impl TestDb {
         self.change_roles(&format!("drop owned by {role}; drop role {role}", role = role.name)).await;
     }
 
-    async fn change_roles(&self, change: &str) {
+    /// Changes roles or their rights.
+    ///
+    /// # Panics
+    /// When the server refuses it.
+    pub async fn change_roles(&self, change: &str) {
         sqlx::raw_sql(sqlx::AssertSqlSafe(change.to_owned())).execute(&self.pool).await.unwrap();
     }
 
@@ -130,9 +136,23 @@ fn connect(url: &str, connections: u32) -> sqlx::Result<PgPool> {
     PgPoolOptions::new().max_connections(connections).connect_lazy(url)
 }
 
+/// Whether `FLOW_TEST_DELIVERY=pgmq` asks for queues of pgmq delivery.
+pub(super) fn is_pgmq() -> bool {
+    std::env::var("FLOW_TEST_DELIVERY").is_ok_and(|delivery| delivery == "pgmq")
+}
+
+/// What tests see of messages, whatever their delivery.
+const MESSAGES: &str = include_str!("../../sql/messages.sql");
+
 async fn migrate(url: String) -> anyhow::Result<()> {
     let db = Db::new(&url)?;
     db.migrate().await?;
+    if is_pgmq() {
+        db.use_pgmq().await?;
+    }
+    let mut connection = PgConnection::connect(&url).await?;
+    sqlx::raw_sql(MESSAGES).execute(&mut connection).await?;
+    connection.close().await?;
     db.close().await;
     Ok(set_development(&url).await?)
 }

@@ -2,6 +2,7 @@
 
 use std::{sync::atomic::AtomicI64, time::Duration};
 
+use flow_runtime::Db;
 use serde_json::Value;
 use sqlx::PgPool;
 use uuid::Uuid;
@@ -17,6 +18,15 @@ impl Engine {
     /// A migrated database of its own.
     pub async fn new() -> Self {
         Self { db: TestDb::new().await }
+    }
+
+    /// The same, where the queues are of pgmq delivery.
+    pub async fn of_pgmq() -> Self {
+        let engine = Self::new().await;
+        let db = Db::new(engine.url()).unwrap();
+        db.use_pgmq().await.unwrap();
+        db.close().await;
+        engine
     }
 
     /// The same with up to `connections` connections, for tests that race.

@@ -1,6 +1,5 @@
--- Count the messages of queue p_queue: all of them, those visible now, and when the oldest was sent.
--- Reads the whole queue.
-create or replace function flow.queue_count(
+-- Count the messages of a queue of pgmq delivery: all of them, those visible now, and when the oldest was sent. Reads the whole queue.
+create or replace function flow.pgmq_count(
     p_queue text, out messages bigint, out visible bigint, out oldest_at timestamptz
 ) language plpgsql as $$
 begin

@@ -1,7 +1,6 @@
--- Remove messages from queue p_queue: deleted, or moved to PGMQ's archive when the queue is set so.
+-- Remove messages from a queue of pgmq delivery: deleted, or moved to PGMQ's archive when the queue is set so.
 -- Messages that are gone already are passed over.
-create or replace function flow.queue_remove(p_queue text, p_ids bigint[])
-returns void language plpgsql as $$
+create or replace function flow.pgmq_remove(p_queue text, p_ids bigint[]) returns void language plpgsql as $$
 begin
     if (select q.on_remove from flow.queue q where q.name = p_queue) = 'archive' then
         -- Not pgmq.archive: a message that comes a second time is in the archive already.
