@@ -264,7 +264,7 @@ async fn an_exchange_claims_in_one_transaction_what_it_has_made_ready() {
 // C12
 #[tokio::test]
 async fn a_corrupt_batch_leaves_the_settlements_committed() {
-    let engine = Engine::new().await;
+    let engine = Engine::of_rows().await;
     let graph = Graph::new("next").single("a", &[]).single("b", &["a"]);
     engine.deploy(&graph).await;
     let run = engine.start("next", 1).await;
@@ -297,7 +297,7 @@ async fn first_held<'a>(engine: &'a Engine, graph: &Graph) -> (uuid::Uuid, Hand<
 // C13
 #[tokio::test]
 async fn what_the_results_make_ready_is_handed_out_without_a_message() {
-    let engine = Engine::new().await;
+    let engine = Engine::of_rows().await;
     let graph = Graph::new("fan").single("a", &[]).single("b", &["a"]).single("c", &["a"]).single("d", &["a"]);
     let (run, worker, first) = first_held(&engine, &graph).await;
     engine.run_sql("create table sent as select * from flow.message; create function keep() returns trigger language plpgsql as $$ begin
@@ -361,7 +361,7 @@ async fn a_run_that_fails_with_the_same_batch_hands_nothing_out() {
 #[tokio::test]
 async fn a_long_chain_on_every_slot_does_not_keep_a_message_waiting() {
     for is_pgmq in [false, true] {
-        let engine = if is_pgmq { Engine::of_pgmq().await } else { Engine::new().await };
+        let engine = if is_pgmq { Engine::of_pgmq().await } else { Engine::of_rows().await };
         let chain = chain_of(30);
         let (_, worker, mut held) = first_held(&engine, &chain).await;
         let other: uuid::Uuid = sqlx::query_scalar("select flow.start_run('long', '2')").fetch_one(engine.pool()).await.unwrap();

@@ -20,7 +20,8 @@ fn graph() -> Graph {
 /// One run in each state: fresh (0), half done (1), completed (2), failed (3), cancelled (4).
 async fn histories() -> Engine {
     let graph = graph();
-    let engine = Engine::with(&graph).await;
+    let engine = Engine::of_rows().await;
+    engine.deploy(&graph).await;
     let worker = engine.worker(&graph).await;
     for state in 0..5 {
         let run: uuid::Uuid = sqlx::query_scalar("select flow.start_run('all', '[1, 2, 3]', $1, $2)")

@@ -28,6 +28,7 @@ mod migrate;
 mod model;
 mod network;
 mod options;
+mod order;
 mod outage;
 mod outcomes;
 mod plan;

@@ -206,7 +206,7 @@ async fn a_thousand_runs_start_in_one_call_or_none() {
 // R11 R12
 #[tokio::test]
 async fn start_at_and_start_delay_add_up() {
-    let engine = Engine::new().await;
+    let engine = Engine::of_rows().await;
     let graph = Graph::new("late").single("now", &[]).single("later", &[]).step_option("start_delay_ms", 300_000);
     engine.deploy(&graph).await;
     let in_seconds =

@@ -106,7 +106,8 @@ begin
         p_now := clock_timestamp();
         if v_self.state = 'ok' and p_limit > 0 then
             v_next_due := flow.move_due(v_self.queue_id, p_now);
-            p_next_due_ms := ceil(extract(epoch from least(v_next_due, p_now + interval '1 d') - p_now) * 1000);
+            p_next_due_ms := case when v_next_due is not null
+                then ceil(extract(epoch from least(v_next_due, p_now + interval '1 d') - p_now) * 1000) end;
             select * into v_claimed from flow.claim_work(
                 v_self, p_batch, nullif(v_progress.handed, '{}'), p_limit - coalesce(cardinality(v_progress.handed), 0), p_careful,
                 v_marks, p_now);

@@ -29,6 +29,13 @@ impl Engine {
         engine
     }
 
+    /// The same, where the queues are of rows delivery also when `FLOW_TEST_DELIVERY` says otherwise.
+    pub async fn of_rows() -> Self {
+        let engine = Self::new().await;
+        engine.run_sql("select flow.set_setting('delivery', 'rows'::text)").await;
+        engine
+    }
+
     /// The same with up to `connections` connections, for tests that race.
     pub async fn with_connections(connections: u32) -> Self {
         Self { db: TestDb::with_connections(connections).await }

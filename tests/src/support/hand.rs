@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use sqlx::Row;
 use uuid::Uuid;
@@ -22,7 +23,16 @@ pub struct Reply {
     pub verdicts: Vec<String>,
     /// The claimed tasks.
     pub claims: Vec<Claim>,
+    /// The last place that was read in each priority.
+    pub read: Vec<Mark>,
+    /// In how many milliseconds the next delayed work is due.
+    pub next_due_ms: Option<i64>,
+    /// As many were taken as were asked for.
+    pub has_more: bool,
 }
+
+/// A place in the order of a queue: priority, age, run, step and task.
+pub type Mark = (i16, DateTime<Utc>, Uuid, i32, i32);
 
 /// One claimed task with what its handler would be called with.
 #[derive(Debug, Clone, PartialEq)]
@@ -195,6 +205,13 @@ impl Hand<'_> {
         known.fetch_optional(self.engine.pool()).await.unwrap().unwrap_or(self.process)
     }
 
+    /// One round trip that looks only at what lies behind `marks`, each in its priority.
+    pub async fn exchange_from(&self, marks: &[Mark], limit: i32, settled: &[Settle]) -> Reply {
+        let batch = BATCHES.fetch_add(1, Ordering::SeqCst) + 1;
+        self.batch.store(batch, Ordering::SeqCst);
+        self.exchange_with(batch, limit, settled, &[], marks).await.unwrap()
+    }
+
     /// One round trip under a number, which names batches as finished.
     pub async fn exchange_as(
         &self,
@@ -203,9 +220,21 @@ impl Hand<'_> {
         settled: &[Settle],
         finished: &[i64],
     ) -> sqlx::Result<Reply> {
+        self.exchange_with(batch, limit, settled, finished, &[]).await
+    }
+
+    async fn exchange_with(
+        &self,
+        batch: i64,
+        limit: i32,
+        settled: &[Settle],
+        finished: &[i64],
+        marks: &[Mark],
+    ) -> sqlx::Result<Reply> {
         let column = |of: fn(&Claim) -> i32| settled.iter().map(|s| of(&s.claim)).collect::<Vec<_>>();
         let process = self.present_process().await;
-        let row = sqlx::query("select * from flow.exchange($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)")
+        let exchange = "select * from flow.exchange($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, false, $14, $15, $16, $17, $18)";
+        let row = sqlx::query(exchange)
             .bind(process)
             .bind(self.id)
             .bind(batch)
@@ -219,9 +248,17 @@ impl Hand<'_> {
             .bind(settled.iter().map(|s| s.error.clone()).collect::<Vec<_>>())
             .bind(settled.iter().map(|s| s.delay_ms).collect::<Vec<_>>())
             .bind(finished)
+            .bind(marks.iter().map(|mark| mark.0).collect::<Vec<_>>())
+            .bind(marks.iter().map(|mark| mark.1).collect::<Vec<_>>())
+            .bind(marks.iter().map(|mark| mark.2).collect::<Vec<_>>())
+            .bind(marks.iter().map(|mark| mark.3).collect::<Vec<_>>())
+            .bind(marks.iter().map(|mark| mark.4).collect::<Vec<_>>())
             .fetch_one(self.engine.pool())
             .await?;
         Ok(Reply {
+            read: read(&row),
+            next_due_ms: row.get("p_next_due_ms"),
+            has_more: row.get::<Option<bool>, _>("p_more").unwrap_or(false),
             state: row.get("p_state"),
             reason: row.get::<Option<String>, _>("p_reason").unwrap_or_default(),
             verdicts: row.get::<Option<_>, _>("p_verdicts").unwrap_or_default(),
@@ -286,6 +323,16 @@ fn columns(held: &[Claim]) -> (Vec<Uuid>, Vec<i32>, Vec<i32>, Vec<i64>) {
     let column = |of: fn(&Claim) -> i32| held.iter().map(of).collect();
     let batches = held.iter().map(|claim| claim.batch).collect();
     (held.iter().map(|c| c.run).collect(), column(|c| c.step), column(|c| c.sent_task), batches)
+}
+
+fn read(row: &sqlx::postgres::PgRow) -> Vec<Mark> {
+    let ints = |name: &str| row.get::<Option<Vec<i32>>, _>(name).unwrap_or_default();
+    let ages: Vec<DateTime<Utc>> = row.get::<Option<_>, _>("p_read_ages").unwrap_or_default();
+    let runs: Vec<Uuid> = row.get::<Option<_>, _>("p_read_runs").unwrap_or_default();
+    let (steps, tasks) = (ints("p_read_steps"), ints("p_read_tasks"));
+    let priorities: Vec<i16> = row.get::<Option<_>, _>("p_read_priorities").unwrap_or_default();
+    let places = priorities.into_iter().enumerate();
+    places.map(|(at, priority)| (priority, ages[at], runs[at], steps[at], tasks[at])).collect()
 }
 
 fn claims(row: &sqlx::postgres::PgRow, batch: i64) -> Vec<Claim> {
