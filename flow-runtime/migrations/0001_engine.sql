@@ -29,6 +29,7 @@ create table flow.flow (
     slug_key text collate "C" generated always as (lower(slug collate "C")) stored,
     queue_mode text not null,
     step_count integer not null,
+    is_plain boolean not null, -- its steps are all single, and no condition can forbid one
     options jsonb not null, -- as sent last; the steps have those that apply
     notes jsonb not null,
     build jsonb, -- of the program that applied its options last: {"version": …, "built_at": …}
@@ -457,6 +458,8 @@ create type flow.worker_state as (
     message_ids regclass,
     steps integer[],
     input_steps integer[],
+    is_plain boolean, -- its flow
+    max_value_bytes bigint,
     state text,
     reason text
 );

@@ -18,6 +18,7 @@ pub(crate) use run::{
     NewRuns, RunRow, StepRow, cancel_run, ended_runs, get_run, get_step, run_progress, start_runs, start_runs_in,
 };
 pub(crate) use work::{
-    Claimed, Exchange, Exchanged, FailedRun, Fate, Mark, Settlement, Verdict, WorkId, exchange, give_up_attempt, release_work,
+    Claimed, Exchange, Exchanged, FailedRun, Fate, Mark, Settlement, Verdict, WorkId, exchange, give_up_attempt,
+    release_work,
 };
 pub(crate) use worker::{NewWorker, refuse_disabled, register_worker, stop_worker, unserved_queues};

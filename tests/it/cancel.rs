@@ -120,7 +120,9 @@ async fn messages_leave_every_queue_of_the_run_and_no_other_run() {
     engine.worker_of(&graph, "three__b", &[1]).await.claim(10).await;
     engine.cancel(run).await;
     for (queue, count) in [("q_three__a", 1), ("q_three__b", 0), ("q_three__c", 2)] {
-        let query = format!("select coalesce(array_agg(m.run_id::text), '{{}}') from test.messages() m where 'q_' || m.queue = '{queue}'");
+        let query = format!(
+            "select coalesce(array_agg(m.run_id::text), '{{}}') from test.messages() m where 'q_' || m.queue = '{queue}'"
+        );
         let runs: Vec<String> = sqlx::query_scalar(sqlx::AssertSqlSafe(query)).fetch_one(engine.pool()).await.unwrap();
         assert_eq!(runs, vec![other.to_string(); count]);
     }

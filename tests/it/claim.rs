@@ -364,7 +364,8 @@ async fn a_long_chain_on_every_slot_does_not_keep_a_message_waiting() {
         let engine = if is_pgmq { Engine::of_pgmq().await } else { Engine::of_rows().await };
         let chain = chain_of(30);
         let (_, worker, mut held) = first_held(&engine, &chain).await;
-        let other: uuid::Uuid = sqlx::query_scalar("select flow.start_run('long', '2')").fetch_one(engine.pool()).await.unwrap();
+        let other: uuid::Uuid =
+            sqlx::query_scalar("select flow.start_run('long', '2')").fetch_one(engine.pool()).await.unwrap();
         if !is_pgmq {
             // It is older than the chain, such as one that was tried before.
             engine.run_sql("update flow.step_state set age = '2020-01-01' where run_id = (select run_id from flow.message); update flow.message set age = '2020-01-01'").await;

@@ -137,7 +137,8 @@ async fn updated_options_apply_to_runs_that_have_started() {
     let claim = worker.claim_one().await;
     engine.deploy(&graph.clone().option("max_attempts", 2).option("base_delay_ms", 7000)).await;
     worker.accept(claim.fail("boom")).await;
-    let waits = "select (extract(epoch from m.due_at - e.at) * 1000)::bigint from test.messages() m, flow.attempt_error e";
+    let waits =
+        "select (extract(epoch from m.due_at - e.at) * 1000)::bigint from test.messages() m, flow.attempt_error e";
     assert!((7000..=7700).contains(&engine.value::<i64>(waits).await));
     engine.pass_time().await;
     let claim = worker.claim_one().await;

@@ -49,7 +49,10 @@ impl Rollout {
 
     /// Lets the second step of all runs begin.
     async fn let_on(&self) {
-        sqlx::raw_sql("select test.make_due(); select pg_notify('flow_queue', '*')").execute(self.test.pool()).await.unwrap();
+        sqlx::raw_sql("select test.make_due(); select pg_notify('flow_queue', '*')")
+            .execute(self.test.pool())
+            .await
+            .unwrap();
     }
 
     async fn number(&self, query: &'static str) -> i64 {

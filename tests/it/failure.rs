@@ -30,7 +30,8 @@ async fn break_step(worker: &Hand<'_>, step: i32) -> Vec<Claim> {
 
 /// How long the message of the only task stays hidden, from its task's failure, in milliseconds.
 async fn hidden_ms(engine: &Engine, attempt: i32) -> i64 {
-    let query = "select (extract(epoch from coalesce((select m.due_at from test.messages() m), e.at) - e.at) * 1000)::bigint
+    let query =
+        "select (extract(epoch from coalesce((select m.due_at from test.messages() m), e.at) - e.at) * 1000)::bigint
                  from flow.attempt_error e where e.attempt = $1";
     sqlx::query_scalar(query).bind(attempt).fetch_one(engine.pool()).await.unwrap()
 }

@@ -125,7 +125,10 @@ const DAMAGES: &[(&str, &[&str])] = &[
     ("insert into flow.attempt_error values (id(2), 0, -1, 1, 1, 2, 'error', 'x', now())", &["I9"]),
     ("insert into flow.attempt_error values (id(2), 0, 7, 1, 1, 1, 'error', 'x', now())", &["I9"]),
     ("delete from flow.delayed where run_id = id(0)", &["I12"]),
-    ("insert into flow.message select queue_id, priority, age, run_id, step_index, task_index from flow.delayed limit 1", &["I12"]),
+    (
+        "insert into flow.message select queue_id, priority, age, run_id, step_index, task_index from flow.delayed limit 1",
+        &["I12"],
+    ),
     ("update flow.delayed set task_index = 7 where run_id = id(0)", &["I12"]),
     ("update flow.task set output = '\"other\"' where run_id = id(2) and step_index = 1 and task_index = 2", &["I13"]),
     ("delete from flow.task where run_id = id(2) and step_index = 1 and task_index = 2", &["I13"]),

@@ -490,7 +490,9 @@ async fn messages_of_ended_tasks_are_removed_without_an_error() {
 
     let before = (engine.tasks(skipped).await, engine.tasks(cancelled).await);
     for _ in 0..2 {
-        engine.run_sql("select test.write_message('each', t.run_id, t.step_index, t.task_index) from flow.task t").await;
+        engine
+            .run_sql("select test.write_message('each', t.run_id, t.step_index, t.task_index) from flow.task t")
+            .await;
         assert_eq!(engine.visible().await, 4);
         let reply = worker.exchange(10, &[]).await;
         assert_eq!((reply.state.as_str(), reply.claims.len()), ("ok", 0));

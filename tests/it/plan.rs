@@ -111,7 +111,8 @@ enum Past {
 
 impl Past {
     async fn make(self, engine: &Engine) {
-        let analyse = "analyze flow.run, flow.step_state, flow.task, flow.attempt_error, flow.message, flow.delayed, flow.hand";
+        let analyse =
+            "analyze flow.run, flow.step_state, flow.task, flow.attempt_error, flow.message, flow.delayed, flow.hand";
         match self {
             Self::Runs(count) => engine.insert_history("shop", count, 2).await,
             Self::Analyse => engine.run_sql(analyse).await,

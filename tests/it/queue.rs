@@ -91,7 +91,7 @@ async fn a_queue_of_another_flow_is_not_adopted() {
     engine
         .run_sql(
             "delete from flow.queue;
-             insert into flow.flow (slug, queue_mode, step_count, options, notes) values ('owner', 'plain', 0, '{}', '{}');
+             insert into flow.flow (slug, queue_mode, step_count, is_plain, options, notes) values ('owner', 'plain', 0, true, '{}', '{}');
              insert into flow.queue (name, ownership, flow_id, delivery) select 'shop__ship', 'private', flow_id, 'rows' from flow.flow",
         )
         .await;
@@ -242,7 +242,9 @@ async fn a_message_in_another_queue_than_its_tasks_is_corrupt() {
     let graph = shop();
     let engine = Engine::with(&graph).await;
     engine.start("Shop", 1).await;
-    engine.run_sql("select test.write_message('shop__ship', m.run_id, m.step_index, m.task_index) from test.messages() m").await;
+    engine
+        .run_sql("select test.write_message('shop__ship', m.run_id, m.step_index, m.task_index) from test.messages() m")
+        .await;
     let worker = engine.worker_of(&graph, "shop__ship", &[1]).await;
     assert_eq!(worker.exchange(10, &[]).await.state, "corrupt");
     let other = engine.worker_of(&graph, "shop__reserve", &[0]).await;
@@ -252,9 +254,10 @@ async fn a_message_in_another_queue_than_its_tasks_is_corrupt() {
 // Q17
 #[tokio::test]
 async fn a_batch_with_one_bad_message_changes_nothing_else() {
-    for bad in
-        ["select test.write_message('each', gen_random_uuid(), 0, 0, '-infinity')", "update flow.worker set steps = '{7}'"]
-    {
+    for bad in [
+        "select test.write_message('each', gen_random_uuid(), 0, 0, '-infinity')",
+        "update flow.worker set steps = '{7}'",
+    ] {
         let graph = each();
         let engine = Engine::with(&graph).await;
         let run = engine.start("each", vec![0; 9]).await;

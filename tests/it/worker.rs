@@ -703,12 +703,10 @@ async fn a_corrupt_message_stops_the_worker_and_pauses_the_queue() {
     let test = TestDb::new().await;
     let db = Db::new(test.url()).unwrap();
     let worker = Worker::builder(&db).flow(Doer::default()).build().unwrap().start().await.unwrap();
-    sqlx::raw_sql(
-        "select test.write_message('doer', gen_random_uuid(), 0, -1); select pg_notify('flow_queue', '*')",
-    )
-    .execute(test.pool())
-    .await
-    .unwrap();
+    sqlx::raw_sql("select test.write_message('doer', gen_random_uuid(), 0, -1); select pg_notify('flow_queue', '*')")
+        .execute(test.pool())
+        .await
+        .unwrap();
     let error = worker.stopped().await.unwrap_err();
     assert!(matches!(error, WorkerError::Corrupt(_)));
     assert!(error.to_string().contains("`flow.resume_queue`") || error.to_string().contains("flow.resume_queue"));

@@ -7,9 +7,11 @@ declare
     v_flow_id integer;
     v_queue text;
 begin
-    insert into flow.flow (slug, queue_mode, step_count, options, notes, build)
-    values (v_shape ->> 'slug', v_shape ->> 'queue_mode', jsonb_array_length(v_shape -> 'steps'), v_options,
-            p_definition -> 'notes', p_build)
+    insert into flow.flow (slug, queue_mode, step_count, is_plain, options, notes, build)
+    values (v_shape ->> 'slug', v_shape ->> 'queue_mode', jsonb_array_length(v_shape -> 'steps'),
+            not exists (select from jsonb_array_elements(v_shape -> 'steps') s(step)
+                        where s.step ->> 'kind' <> 'single' or s.step ->> 'when_unmet' is not null),
+            v_options, p_definition -> 'notes', p_build)
     returning flow_id into v_flow_id;
 
     for v_queue in select distinct q.queue from flow.list_queues(v_shape) q order by q.queue loop

@@ -18,12 +18,12 @@ begin
     loop
         v_done := '{}';
         if cardinality(v_ready) > 0 then
-            select * into v_tested from flow.test_conditions(v_ready, p_now);
+            v_tested := flow.test_conditions(v_ready, p_now);
             v_done := v_tested.p_skipped;
             v_failed := v_failed || v_tested.p_failed;
             v.ended_steps := v.ended_steps || v_tested.p_ended;
             if cardinality(v_tested.p_met) > 0 then
-                select * into v_begun from flow.begin_steps(
+                v_begun := flow.begin_steps(
                     v_tested.p_met, array_fill(0, array[cardinality(v_tested.p_met)]), true, v_offer, p_now);
                 v_started := v_started || v_begun.p_started;
                 v.handed := v.handed || v_begun.p_handed;
@@ -45,7 +45,7 @@ begin
         end if;
 
         exit when cardinality(v_done) = 0;
-        select * into v_begun from flow.count_down_dependents(v_done, v_offer, p_now);
+        v_begun := flow.count_down_dependents(v_done, v_offer, p_now);
         v_started := v_begun.p_started;
         v_ready := v_begun.p_ready;
         v.handed := v.handed || v_begun.p_handed;

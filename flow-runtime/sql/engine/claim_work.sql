@@ -1,5 +1,6 @@
 -- Claim up to p_limit pieces of work that wait in a worker's queue, under the number of its exchange, beside what the same exchange has
--- handed out already (p_handed, null when there is nothing). With p_marks only what lies behind them is looked at.
+-- handed out already (p_handed, null when there is nothing). With p_marks only what lies behind them is looked at, and nothing is when
+-- the same exchange has just found the queue to be empty.
 -- Returns what flow.claim_messages returns, each value that the work needs, the last place that was read in each priority, how long the
 -- reading took, and whether more messages may be there: as many were taken as were asked for, or none were asked for. What somebody has
 -- locked is passed over, and what lies behind is taken in its place; after a thousand such messages a call gives up.
@@ -7,7 +8,7 @@
 -- Takes messages, then work, and skips what is locked: it never waits for a row.
 create or replace function flow.claim_work(
     p_self flow.worker_state, p_batch bigint, p_handed flow.claim[], p_limit integer, p_careful boolean, p_marks flow.mark[],
-    p_now timestamptz,
+    p_is_empty boolean, p_now timestamptz,
     out p_state text, out p_reason text, out p_more boolean, out p_claims flow.claim[],
     out p_value_runs uuid[], out p_value_steps integer[], out p_values text[], out p_read flow.mark[], out p_read_us bigint
 ) language plpgsql as $$
@@ -32,7 +33,7 @@ begin
         begin
             select c.p_state, c.p_reason, c.p_claims into p_state, p_reason, p_claims
             from flow.claim_messages(p_self, p_batch, v_deliveries, p_now) c;
-            select * into v_values from flow.shared_values(p_self, p_claims);
+            v_values := flow.shared_values(p_self, p_claims);
         exception when data_exception or program_limit_exceeded or out_of_memory or internal_error then
             -- Too much text for one reply is told as a limit of the program, and beyond 1 GB as an internal error.
             perform flow.fail_unclaimable(p_self, v_deliveries[1], sqlerrm, p_now);
@@ -41,12 +42,15 @@ begin
         end;
         p_more := p_claims is not null;
     else
+        if p_is_empty then
+            v_left := 0;
+        end if;
         while v_left > 0 loop
             v_began := clock_timestamp();
             v_deliveries := flow.read_messages(p_self, v_left, p_marks, v_passed, p_now);
             p_read_us := p_read_us + extract(microseconds from clock_timestamp() - v_began);
             exit when cardinality(v_deliveries) = 0;
-            select * into v_claimed from flow.claim_messages(p_self, p_batch, v_deliveries, p_now);
+            v_claimed := flow.claim_messages(p_self, p_batch, v_deliveries, p_now);
             p_state := v_claimed.p_state;
             p_reason := v_claimed.p_reason;
             p_claims := p_claims || v_claimed.p_claims;
@@ -56,14 +60,14 @@ begin
             v_passed := v_passed || v_claimed.p_busy;
             v_left := cardinality(v_claimed.p_busy);
         end loop;
-        p_read := array(
+        p_read := case when v_all <> '{}' then array(
             select distinct on (d.priority) row(d.priority, d.age, d.run_id, d.step_index, d.task_index)::flow.mark
             from unnest(v_all) d where d.priority is not null
-            order by d.priority, d.age desc, d.run_id desc, d.step_index desc, d.task_index desc);
+            order by d.priority, d.age desc, d.run_id desc, d.step_index desc, d.task_index desc) end;
         if p_claims is null then
             return;
         end if;
-        select * into v_values from flow.shared_values(p_self, p_claims);
+        v_values := flow.shared_values(p_self, p_claims);
     end if;
     p_value_runs := v_values.p_runs;
     p_value_steps := v_values.p_steps;

@@ -13,12 +13,12 @@ begin
     p_ended := '{}';
     p_large := '{}';
     if exists (select from unnest(p_results) r where r.task_index < 0 and r.outcome = 'complete') then
-        select * into v_steps from flow.complete_steps(p_self, p_results, p_now);
+        v_steps := flow.complete_steps(p_self, p_results, p_now);
         p_completed := v_steps.p_completed;
         p_ended := v_steps.p_ended;
     end if;
     if exists (select from unnest(p_results) r where r.task_index >= 0 and r.outcome = 'complete') then
-        select * into v_tasks from flow.complete_tasks(p_self, p_results, p_now);
+        v_tasks := flow.complete_tasks(p_self, p_results, p_now);
         p_completed := p_completed || v_tasks.p_completed;
         p_ended := p_ended || v_tasks.p_ended;
         p_large := v_tasks.p_large;

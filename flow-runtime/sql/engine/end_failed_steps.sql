@@ -51,6 +51,6 @@ begin
     from (select row(f.run_id, f.step_index, f.flow_id)::flow.step_ref as step, f.mode from unnest(v_failures) f) r;
     v.workers := v.workers || flow.end_tasks(v_skipped || v_cascading, 'skipped', p_now);
     v.ended_steps := array(select f.run_id from unnest(v_failures) f) || flow.skip_dependents(v_cascading, p_now);
-    select * into v_ready from flow.count_down_dependents(v_skipped, null, p_now);
+    v_ready := flow.count_down_dependents(v_skipped, null, p_now);
     return flow.join_progress(v, flow.advance_steps(v_ready.p_started, v_ready.p_ready, null, p_now));
 end $$;

@@ -1,7 +1,7 @@
 -- List what an exchange hands out, forget the batches that are finished, and fold the rows into one when there are eight: so a worker's
--- hand stays small, however long one of its pieces of work takes.
+-- hand stays small, however long one of its pieces of work takes. Returns how many rows it has.
 create or replace function flow.list_hand(p_worker bigint, p_batch bigint, p_claims flow.claim[], p_finished bigint[])
-returns void language plpgsql as $$
+returns integer language plpgsql as $$
 declare
     v_rows bigint[];
 begin
@@ -11,15 +11,15 @@ begin
         where h.worker_id = p_worker and h.batches <@ p_finished
           and (p_claims is not null or h.batch < (select max(n.batch) from flow.hand n where n.worker_id = p_worker and n.is_exchange));
     end if;
-    if p_claims is null then
-        return;
-    end if;
     v_rows := array(select h.batch from flow.hand h where h.worker_id = p_worker);
+    if p_claims is null then
+        return cardinality(v_rows);
+    end if;
     if cardinality(v_rows) < 7 then
         insert into flow.hand (worker_id, batch, is_exchange, runs, steps, tasks, batches)
         select p_worker, p_batch, true, array_agg(c.run_id), array_agg(c.step_index), array_agg(c.task_index), array_agg(p_batch)
         from unnest(p_claims) c;
-        return;
+        return cardinality(v_rows) + 1;
     end if;
     with folded as (
         delete from flow.hand h where h.worker_id = p_worker and h.batch = any (v_rows)
@@ -34,4 +34,5 @@ begin
         union all
         select c.run_id, c.step_index, c.task_index, p_batch from unnest(p_claims) c
     ) u;
+    return 1;
 end $$;

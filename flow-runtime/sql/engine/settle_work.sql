@@ -1,6 +1,6 @@
 -- Record how attempts of a worker ended: completions first, then failures, each with everything that follows from it: steps,
 -- dependents, skips, retries, runs. Outcomes are complete | error | permanent | undecodable | timeout | panic | lease_expired.
--- Returns one verdict a result, in their order: accepted | already_settled | lost, or busy, to be sent again, when somebody else has
+-- Returns one verdict a result, each at its place: accepted | already_settled | lost, or busy, to be sent again, when somebody else has
 -- locked the run; what this has brought about, with the work that was handed out under p_offer; and the failures that were accepted.
 -- Results of a single run wait for its lock; where there are several, no run keeps the others waiting.
 -- Locks runs by id, then step states, tasks and messages of those runs.
@@ -27,10 +27,10 @@ begin
     v_results := flow.lock_runs(p_results, (select count(distinct u.run_id) = 1 from unnest(p_results) u));
     v_now := clock_timestamp();
 
-    select * into v_completed from flow.complete_work(p_self, v_results, v_now);
+    v_completed := flow.complete_work(p_self, v_results, v_now);
     v_ended := v_completed.p_ended;
     v_large := v_completed.p_large;
-    p_verdicts := array_fill('accepted'::text, array[cardinality(p_results)]);
+    p_verdicts := array_fill('accepted'::text, array[(select max(r.ord) from unnest(p_results) r)::integer]);
     if cardinality(v_results) < cardinality(p_results) then
         for v_verdict in
             select u.ord, case when exists (select from flow.run r where r.run_id = u.run_id offset 0) then 'busy' else 'lost' end
@@ -54,7 +54,7 @@ begin
         end loop;
         if v_completions is not null then
             -- Their rows were changed at that moment; now they are locked.
-            select * into v_late from flow.complete_work(p_self, v_completions, v_now);
+            v_late := flow.complete_work(p_self, v_completions, v_now);
             v_ended := v_ended || v_late.p_ended;
             v_large := v_large || v_late.p_large;
             if cardinality(v_late.p_completed) <> cardinality(v_completions) then
@@ -67,14 +67,14 @@ begin
         p_progress.ended_steps := array(select e.run_id from unnest(v_ended) e);
         -- A run that has another outcome in this batch may still end with it.
         p_offer.barred := array(select r.run_id from unnest(v_results) r where r.outcome <> 'complete');
-        select * into v_ready from flow.count_down_dependents(v_ended, p_offer, v_now);
+        v_ready := flow.count_down_dependents(v_ended, p_offer, v_now);
         p_progress.handed := v_ready.p_handed;
         p_offer.slots := p_offer.slots - cardinality(v_ready.p_handed);
         p_progress := flow.join_progress(
             p_progress, flow.advance_steps(v_ready.p_started, v_ready.p_ready, p_offer, v_now));
     end if;
     if v_failures is not null then
-        select * into v_failed from flow.fail_work(v_failures, v_now);
+        v_failed := flow.fail_work(v_failures, v_now);
         p_failed := v_failed.p_failed;
         p_progress := flow.join_progress(p_progress, v_failed.p_progress);
         for v_verdict in

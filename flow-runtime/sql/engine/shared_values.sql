@@ -4,7 +4,31 @@ create or replace function flow.shared_values(
     p_self flow.worker_state, p_claims flow.claim[],
     out p_runs uuid[], out p_steps integer[], out p_values text[]
 ) language plpgsql as $$
+declare
+    v_claim flow.claim;
+    v_needs integer[];
+    v_input text;
 begin
+    if p_claims is null then
+        return;
+    end if;
+    if cardinality(p_claims) = 1 then
+        v_claim := p_claims[1];
+        select s.needs into v_needs from flow.step s
+        where s.flow_id = p_self.flow_id and s.step_index = v_claim.step_index;
+        if cardinality(v_needs) > 0 then
+            select array_agg(ss.run_id), array_agg(ss.step_index), array_agg(ss.output::text) into p_runs, p_steps, p_values
+            from flow.step_state ss
+            where ss.run_id = v_claim.run_id and ss.step_index = any (v_needs) and ss.status = 'completed';
+        end if;
+        if v_claim.step_index = any (p_self.input_steps) then
+            select r.input::text into v_input from flow.run r where r.run_id = v_claim.run_id;
+            p_runs := p_runs || v_claim.run_id;
+            p_steps := p_steps || -1;
+            p_values := p_values || v_input;
+        end if;
+        return;
+    end if;
     select array_agg(v.run_id), array_agg(v.step_index), array_agg(v.value)
     into p_runs, p_steps, p_values
     from (

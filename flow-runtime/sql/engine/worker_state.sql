@@ -4,7 +4,7 @@ create or replace function flow.worker_state(p_worker bigint) returns flow.worke
 declare
     v flow.worker_state;
 begin
-    select w.worker_id, w.process_id, w.flow_id, w.queue_id, q.name, q.message_ids, w.steps, w.input_steps,
+    select w.worker_id, w.process_id, w.flow_id, w.queue_id, q.name, q.message_ids, w.steps, w.input_steps, f.is_plain, (l.value)::bigint,
            case when w.interface < (o.value)::integer then 'upgrade_needed'
                 when p.process_id is null or p.ended_at is not null or p.stopped_at is not null then 'process_ended'
                 when w.draining_at is not null or n.name is not null then 'draining'
@@ -21,7 +21,9 @@ begin
     from flow.worker w
     left join flow.process p on p.process_id = w.process_id
     join flow.queue q on q.queue_id = w.queue_id
+    join flow.flow f on f.flow_id = w.flow_id
     join flow.setting o on o.name = 'oldest_interface'
+    join flow.setting l on l.name = 'max_value_bytes'
     left join flow.worker_name n on n.name = w.name and n.disabled_at is not null
     where w.worker_id = p_worker and w.stopped_at is null;
     if not found then

@@ -71,13 +71,12 @@ begin
             'differences', to_jsonb(v_differences), 'lookalike', v_lookalike));
     end if;
 
-    select * into v_drift from flow.update_contract(v_flow.flow_id, p_definition -> 'contract', v_shape, p_build);
+    v_drift := flow.update_contract(v_flow.flow_id, p_definition -> 'contract', v_shape, p_build);
     if v_drift.p_paths is not null and p_on_drift = 'refuse' then
         raise exception 'the types of flow "%" have changed under an unchanged shape: %; give the flow another slug, or '
             'deploy with drift set to report', v_slug, v_drift.p_paths using errcode = 'WF014', detail = v_drift.p_paths::text;
     end if;
-    select * into v_options
-    from flow.update_options(v_flow.flow_id, p_definition -> 'options', p_build, p_on_options = 'apply');
+    v_options := flow.update_options(v_flow.flow_id, p_definition -> 'options', p_build, p_on_options = 'apply');
     if v_flow.notes <> p_definition -> 'notes' then
         update flow.flow f set notes = p_definition -> 'notes' where f.flow_id = v_flow.flow_id;
     end if;

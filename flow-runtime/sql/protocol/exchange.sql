@@ -35,10 +35,13 @@ declare
     v_next_due timestamptz;
     v_results flow.result[];
     v_settled record;
+    v_completed bigint[]; -- the places of the results that were settled in the usual way
     v_progress flow.progress;
     v_claimed record;
     v_claims flow.claim[];
     v_offer flow.offer;
+    v_rows integer; -- of its hand
+    v_is_empty boolean := false; -- its queue, and so it still is
 begin
     if not (pg_try_advisory_xact_lock_shared(p_process) and pg_try_advisory_xact_lock(p_worker)) then
         p_state := 'busy';
@@ -67,12 +70,12 @@ begin
                  m(priority, age, run_id, step_index, task_index)
             order by m.priority);
     end if;
-    if cardinality(p_settled_runs) > 0 then
-        v_results := flow.read_results(p_settled_runs, p_settled_steps, p_settled_tasks, p_settled_batches, p_outcomes, p_outputs,
-                                       p_errors, p_delays_ms);
-    end if;
     if p_batch <= (select max(h.batch) from flow.hand h where h.worker_id = p_worker and h.is_exchange) then
-        select * into v_claimed from flow.repeat_exchange(v_self, p_batch, v_results);
+        if cardinality(p_settled_runs) > 0 then
+            v_results := flow.read_results(p_settled_runs, p_settled_steps, p_settled_tasks, p_settled_batches, p_outcomes, p_outputs,
+                                           p_errors, p_delays_ms);
+        end if;
+        v_claimed := flow.repeat_exchange(v_self, p_batch, v_results);
         p_verdicts := v_claimed.p_verdicts;
         v_claims := v_claimed.p_claims;
         p_more := true;
@@ -80,7 +83,11 @@ begin
         select v.p_runs, v.p_steps, v.p_values into p_value_runs, p_value_steps, p_values
         from flow.shared_values(v_self, v_claims) v;
     else
-        if v_results is not null then
+        if v_self.state = 'ok' and p_limit > 0 then
+            p_now := clock_timestamp();
+            v_next_due := flow.move_due(v_self.queue_id, p_now);
+        end if;
+        if cardinality(p_settled_runs) > 0 then
             if v_self.state = 'ok' and not p_careful then
                 -- A queue of pgmq delivery is in no order that could be kept: some slots, and now and then one of few, are for what
                 -- waits there, so that nobody's long chain keeps it waiting.
@@ -89,28 +96,49 @@ begin
                                               else greatest(p_limit / 10, (p_batch % 10 = 0)::integer) end,
                                '{}', flow.first_waiting(v_self, v_marks));
             end if;
-            select * into v_settled from flow.settle_work(v_self, v_results, v_offer);
-            p_verdicts := v_settled.p_verdicts;
-            v_progress := v_settled.p_progress;
-            select array_agg(f.ord), array_agg(case when f.is_retried then 'retry' else f.mode::text end),
-                   array_agg(case when f.is_retried then f.wait_ms end), array_agg(f.max_attempts)
-            into p_places, p_fates, p_waits_ms, p_max_attempts from unnest(v_settled.p_failed) f;
-            select array_agg(r.run_id), array_agg(r.error_step), array_agg(r.error)
-            into p_failed_runs, p_failed_steps, p_failed_errors
-            from unnest(v_progress.ended_runs) e(run_id)
-            cross join lateral (
-                select r.run_id, r.error_step, r.error from flow.run r
-                where r.run_id = e.run_id and r.status = 'failed' offset 0
-            ) r;
+            if v_self.is_plain then
+                v_settled := flow.settle_usual(
+                    v_self, p_settled_runs, p_settled_steps, p_settled_tasks, p_settled_batches, p_outcomes, p_outputs, v_offer);
+                v_progress := v_settled.p_progress;
+                v_completed := v_settled.p_completed;
+            end if;
+            p_verdicts := array_fill('accepted'::text, array[cardinality(p_settled_runs)]);
+            if cardinality(v_completed) is distinct from cardinality(p_settled_runs) then
+                v_results := flow.read_results(p_settled_runs, p_settled_steps, p_settled_tasks, p_settled_batches, p_outcomes,
+                                               p_outputs, p_errors, p_delays_ms);
+                if v_completed is not null then
+                    v_results := array(select r from unnest(v_results) r where r.ord <> all (v_completed) order by r.ord);
+                    v_offer.slots := v_offer.slots - cardinality(v_progress.handed);
+                end if;
+                v_settled := flow.settle_work(v_self, v_results, v_offer);
+                v_progress := case when v_progress is null then v_settled.p_progress
+                                   else flow.join_progress(v_progress, v_settled.p_progress) end;
+                p_verdicts := v_settled.p_verdicts || p_verdicts[cardinality(v_settled.p_verdicts) + 1:];
+                select array_agg(f.ord), array_agg(case when f.is_retried then 'retry' else f.mode::text end),
+                       array_agg(case when f.is_retried then f.wait_ms end), array_agg(f.max_attempts)
+                into p_places, p_fates, p_waits_ms, p_max_attempts from unnest(v_settled.p_failed) f;
+            end if;
+            if cardinality(v_progress.ended_runs) > 0 then
+                select array_agg(r.run_id), array_agg(r.error_step), array_agg(r.error)
+                into p_failed_runs, p_failed_steps, p_failed_errors
+                from unnest(v_progress.ended_runs) e(run_id)
+                cross join lateral (
+                    select r.run_id, r.error_step, r.error from flow.run r
+                    where r.run_id = e.run_id and r.status = 'failed' offset 0
+                ) r;
+            end if;
         end if;
         p_now := clock_timestamp();
         if v_self.state = 'ok' and p_limit > 0 then
-            v_next_due := flow.move_due(v_self.queue_id, p_now);
-            p_next_due_ms := case when v_next_due is not null
-                then ceil(extract(epoch from least(v_next_due, p_now + interval '1 d') - p_now) * 1000) end;
-            select * into v_claimed from flow.claim_work(
+            if v_results is not null or v_self.queue_id = any (v_progress.queues) then
+                -- The results may have delayed something.
+                v_next_due := flow.move_due(v_self.queue_id, p_now);
+            end if;
+            v_is_empty := v_offer.slots is not null and v_self.message_ids is null and v_offer.head is null
+                          and v_self.queue_id <> all (v_progress.queues);
+            v_claimed := flow.claim_work(
                 v_self, p_batch, nullif(v_progress.handed, '{}'), p_limit - coalesce(cardinality(v_progress.handed), 0), p_careful,
-                v_marks, p_now);
+                v_marks, v_is_empty, p_now);
             p_state := v_claimed.p_state;
             p_reason := v_claimed.p_reason;
             p_more := v_claimed.p_more;
@@ -119,12 +147,16 @@ begin
             p_value_steps := v_claimed.p_value_steps;
             p_values := v_claimed.p_values;
             p_read_us := v_claimed.p_read_us;
-            select array_agg(r.priority), array_agg(r.age), array_agg(r.run_id), array_agg(r.step_index), array_agg(r.task_index)
-            into p_read_priorities, p_read_ages, p_read_runs, p_read_steps, p_read_tasks from unnest(v_claimed.p_read) r;
+            if cardinality(v_claimed.p_read) > 0 then
+                select array_agg(r.priority), array_agg(r.age), array_agg(r.run_id), array_agg(r.step_index), array_agg(r.task_index)
+                into p_read_priorities, p_read_ages, p_read_runs, p_read_steps, p_read_tasks from unnest(v_claimed.p_read) r;
+            end if;
         end if;
-        perform flow.list_hand(p_worker, p_batch, v_claims, p_finished);
+        v_rows := flow.list_hand(p_worker, p_batch, v_claims, p_finished);
     end if;
 
+    p_next_due_ms := case when v_next_due is not null
+        then ceil(extract(epoch from least(v_next_due, p_now + interval '1 d') - p_now) * 1000) end;
     if v_claims is not null then
         select array_agg(c.run_id), array_agg(c.step_index), array_agg(c.task_index), array_agg(c.attempt),
                array_agg(c.item::text), array_agg(c.timeout_ms), array_agg(c.is_exhausted)
@@ -135,6 +167,8 @@ begin
         if v_self.state = 'ok' and not p_more and p_limit > 0 then
             v_progress.queues := array_remove(v_progress.queues, v_self.queue_id);
         end if;
-        perform flow.tell(v_progress);
+        if cardinality(v_progress.queues) + cardinality(v_progress.ended_runs) + cardinality(v_progress.workers) > 0 then
+            perform flow.tell(v_progress);
+        end if;
     end if;
 end $$;

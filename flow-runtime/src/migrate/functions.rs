@@ -80,6 +80,8 @@ pub(super) const FUNCTIONS: &[Function] = sql_files![
         "requeue_work",
         "require_read_committed",
         "retry_delay",
+        "settle_one",
+        "settle_usual",
         "settle_work",
         "shared_values",
         "single_work",

@@ -1,0 +1,82 @@
+-- The way of flow.settle_usual for a single result, row by row: a worker with little to do settles one at a time, and most of what such
+-- an exchange costs is the beginning and ending of statements, which are cheapest when they are plain.
+-- Returns what flow.settle_usual returns.
+create or replace function flow.settle_one(
+    p_self flow.worker_state, p_run uuid, p_step integer, p_batch bigint, p_output jsonb, p_offer flow.offer,
+    out p_completed bigint[], out p_progress flow.progress
+) language plpgsql as $$
+declare
+    v_now timestamptz;
+    v_step flow.step; -- that waits for this one
+    v_is_offered boolean;
+    v_message_ids regclass;
+    v_begun record;
+begin
+    perform from flow.run r where r.run_id = p_run for no key update skip locked;
+    if not found then
+        return;
+    end if;
+    v_now := clock_timestamp();
+    p_completed := '{}';
+    p_progress := row('{}', '{}', '{}', '{}', '{}');
+    update flow.step_state ss
+    set status = 'completed', remaining_tasks = 0, ended_at = v_now, output = p_output
+    where ss.run_id = p_run and ss.step_index = p_step and ss.status = 'started' and ss.worker_id = p_self.worker_id
+      and ss.batch = p_batch and ss.queue_id = p_self.queue_id and not ss.is_exhausted;
+    if not found then
+        return;
+    end if;
+    p_completed := array[1];
+
+    for v_step in
+        select d.* from flow.step s
+        join flow.step d on d.flow_id = s.flow_id and d.step_index = any (s.dependents)
+        where s.flow_id = p_self.flow_id and s.step_index = p_step
+    loop
+        v_is_offered := coalesce(p_offer.slots > cardinality(p_progress.handed) and v_step.start_delay_ms = 0
+                                 and v_step.queue_id = p_offer.queue_id and v_step.step_index = any (p_offer.steps)
+                                 and p_run <> all (p_offer.barred), false);
+        update flow.step_state ss
+        set remaining_deps = 0, status = 'started', task_count = 1, remaining_tasks = 1, started_at = v_now, queued_at = v_now,
+            queue_id = v_step.queue_id, priority = v_step.priority,
+            attempt = case when w.is_handed then 1 else 0 end,
+            worker_id = case when w.is_handed then p_offer.worker_id end,
+            batch = case when w.is_handed then p_offer.batch end,
+            claimed_at = case when w.is_handed then v_now end,
+            timeout_ms = case when w.is_handed then v_step.timeout_ms end
+        from (
+            select l.ctid as row_id,
+                   v_is_offered and (p_offer.head is null
+                                     or (v_step.priority, l.age, p_run, v_step.step_index)
+                                        < ((p_offer.head).priority, (p_offer.head).age, (p_offer.head).run_id,
+                                           (p_offer.head).step_index)) as is_handed
+            from flow.step_state l
+            where l.run_id = p_run and l.step_index = v_step.step_index and l.remaining_deps = 1 offset 0
+        ) w
+        where ss.ctid = w.row_id
+        returning ss.age, ss.worker_id is not null as is_handed into v_begun;
+        if not found then
+            update flow.step_state ss set remaining_deps = ss.remaining_deps - 1
+            where ss.run_id = p_run and ss.step_index = v_step.step_index;
+        elsif v_begun.is_handed then
+            p_progress.handed := p_progress.handed
+                || row(p_run, v_step.step_index, -1, 1, null, v_step.timeout_ms, false)::flow.claim;
+        else
+            select q.message_ids into v_message_ids from flow.queue q where q.queue_id = v_step.queue_id;
+            if v_message_ids is not null then
+                update flow.step_state ss set message_id = nextval(v_message_ids)
+                where ss.run_id = p_run and ss.step_index = v_step.step_index;
+            end if;
+            perform flow.send_messages(
+                array[row(v_step.queue_id, v_step.priority, v_begun.age, p_run, v_step.step_index, -1,
+                          case when v_message_ids is not null then currval(v_message_ids) end, null)::flow.delivery],
+                array[greatest(v_begun.age, v_now) + v_step.start_delay_ms * interval '1 ms'], v_now);
+            p_progress.queues := p_progress.queues || v_step.queue_id;
+        end if;
+    end loop;
+
+    update flow.run r set remaining_steps = r.remaining_steps - 1 where r.run_id = p_run and r.remaining_steps > 1;
+    if not found then
+        p_progress.ended_runs := flow.finish_runs(array[p_run], v_now);
+    end if;
+end $$;
