@@ -91,6 +91,67 @@ async fn a_task_of_a_large_map_costs_what_one_of_a_small_map_does() {
     panic!("a task of a map of 100,000 took {seen:.2?} times one of 1,000; the limit is 1.3");
 }
 
+/// How long a worker takes for runs of one step.
+async fn seconds_of(client: &Client, runs: u32) -> f64 {
+    let began_at = Instant::now();
+    for run in client.start_many::<Alone>(&(0..runs).collect::<Vec<_>>()).await.unwrap() {
+        run.wait().await.unwrap();
+    }
+    began_at.elapsed().as_secs_f64()
+}
+
+/// One step.
+struct Alone;
+
+#[flow(input = u32)]
+impl Alone {
+    #[step]
+    async fn only(&self, input: u32) -> Result<u32, Infallible> {
+        Ok(input)
+    }
+}
+
+// B18
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn dead_messages_under_an_old_snapshot_do_not_slow_a_worker() {
+    let test_db = TestDb::new().await;
+    let db = Db::new(test_db.url()).unwrap();
+    let client = Client::new(&db);
+    let worker = Worker::builder(&db).flow(Alone).build().unwrap().start().await.unwrap();
+    seconds_of(&client, 2_000).await;
+    let mut seen = Vec::new();
+    for _ in 0..4 {
+        let mut before =
+            [seconds_of(&client, 2_000).await, seconds_of(&client, 2_000).await, seconds_of(&client, 2_000).await];
+        // Its snapshot sees none of the messages, so that nobody may remove them for good.
+        let mut idle = test_db.pool().begin().await.unwrap();
+        sqlx::raw_sql("set transaction isolation level repeatable read; select count(*) from flow.run")
+            .execute(&mut *idle)
+            .await
+            .unwrap();
+        for passed in [
+            "insert into flow.message
+             select q.queue_id, 5, now() - interval '1 h', gen_random_uuid(), 0, -1 from flow.queue q, generate_series(1, 200000)",
+            "delete from flow.message",
+        ] {
+            sqlx::raw_sql(passed).execute(test_db.pool()).await.unwrap();
+        }
+        let mut after =
+            [seconds_of(&client, 2_000).await, seconds_of(&client, 2_000).await, seconds_of(&client, 2_000).await];
+        idle.rollback().await.unwrap();
+        before.sort_by(f64::total_cmp);
+        after.sort_by(f64::total_cmp);
+        let rate = before[1] / after[1];
+        println!("the rate beside 200,000 dead messages against the rate before: {rate:.2} (at least 0.7)");
+        if rate >= 0.7 {
+            worker.shutdown().await.unwrap();
+            return;
+        }
+        seen.push(rate);
+    }
+    panic!("beside 200,000 dead messages a worker has {seen:.2?} of its rate; at least 0.7 is asked for");
+}
+
 /// Three steps in a row.
 struct Row;
 
@@ -135,7 +196,9 @@ async fn a_step_costs_postgres_a_few_times_what_its_message_alone_does() {
     const MESSAGES: u32 = 20_000;
     const RUNS: u32 = 5_000;
     let test_db = TestDb::with_connections(1).await;
+    Db::new(test_db.url()).unwrap().use_pgmq().await.unwrap();
     let began = backend_ticks(&test_db).await;
+    sqlx::query("select flow.set_setting('delivery', 'rows'::text)").execute(test_db.pool()).await.unwrap();
     sqlx::query("select pgmq.create('floor')").execute(test_db.pool()).await.unwrap();
     for _ in 0..MESSAGES / 100 {
         let cycle = "with sent as materialized (select pgmq.send_batch('floor', array_fill('1'::jsonb, array[100])))

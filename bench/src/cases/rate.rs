@@ -33,9 +33,9 @@ pub(crate) async fn chain_on(fresh: &Fresh, runs: u32, workers: usize) -> anyhow
 /// One step, and the floor under it.
 pub(crate) async fn single(bench: &mut Bench, runs: u32) -> anyhow::Result<()> {
     let fresh = bench.fresh().await?;
-    let floor = pgmq_floor_us(&fresh).await?;
     let worker = Worker::builder(fresh.db()).flow(Single);
     let (line, done) = work(&fresh, vec![worker], vec![Starts::numbers(Single::SLUG, runs)]).await?;
+    let floor = pgmq_floor_us(&fresh).await?;
     bench.note(Line { case: "single", size: runs as usize, pgmq_floor_us: floor, ..steps(line, done) })
 }
 
@@ -112,6 +112,7 @@ pub(crate) fn tasks(line: Line, done: Done) -> Line {
 /// What PGMQ's own functions take for a message that is sent, read and deleted, in batches of 100: no engine can be below it.
 async fn pgmq_floor_us(fresh: &Fresh) -> anyhow::Result<Option<f64>> {
     const MESSAGES: u32 = 20_000;
+    fresh.db().use_pgmq().await?;
     let mut connection = PgConnection::connect(fresh.url()).await?;
     sqlx::query("select pgmq.create('floor')").execute(&mut connection).await?;
     let backend: i32 = sqlx::query_scalar("select pg_backend_pid()").fetch_one(&mut connection).await?;
