@@ -141,6 +141,8 @@ create table flow.step_state (
     remaining_deps integer not null,
     remaining_tasks integer,
     task_count integer,
+    uncreated_tasks integer not null default 0, -- of a large map, whose elements wait in flow.piece; see docs/architecture.md
+    taken_from uuid, -- the run that this one retries, when the tasks of a large map that it completed count here too
     status flow.step_status not null default 'created',
     skip_reason flow.skip_reason,
     started_at timestamptz,
@@ -194,6 +196,17 @@ create table flow.task (
         case status when 'queued' then worker_id is null when 'started' then worker_id is not null else true end)
 ) with (fillfactor = 50, autovacuum_analyze_threshold = 5000, autovacuum_vacuum_scale_factor = 0.05);
 
+-- A thousand elements of a map of more than ten thousand. Until their tasks are created the elements are here; from then on their piece
+-- says how many of the tasks are live, so that whoever ends them finds them without looking at all that have ended.
+create table flow.piece (
+    run_id uuid not null,
+    step_index integer not null,
+    piece_index integer not null,
+    live_tasks integer not null,
+    items jsonb, -- null when their tasks are there
+    primary key (run_id, step_index, piece_index)
+) with (fillfactor = 50);
+
 -- What waits and is due, in the order of claiming. Rows come and go all the time: vacuum comes early, and never gives pages back to the
 -- system, for which it would have to lock everybody out.
 create table flow.message (
@@ -226,6 +239,7 @@ create index delayed_due on flow.delayed (queue_id, due_at);
 do $$ begin
     alter table flow.run alter column input set compression lz4, alter column output set compression lz4;
     alter table flow.step_state alter column output set compression lz4;
+    alter table flow.piece alter column items set compression lz4;
     alter table flow.task alter column item set compression lz4, alter column output set compression lz4;
 exception when feature_not_supported then
     raise notice 'this server has no lz4; large values are compressed with its default';

@@ -21,6 +21,7 @@ mod growth;
 mod handlers;
 mod interface;
 mod invariants;
+mod large;
 mod lease;
 mod log;
 mod map;

@@ -66,7 +66,22 @@ begin
     union all
     select 'I3', s.run_id, format('step %s: remaining tasks are %s, live are %s', s.step_index, s.remaining_tasks, coalesce(l.tasks, 0))
     from s left join live l on l.run_id = s.run_id and l.step_index = s.step_index
-    where s.status = 'started' and (s.remaining_tasks is distinct from coalesce(l.tasks, 0)::integer or l.tasks is null)
+    where s.status = 'started' and (s.remaining_tasks is distinct from coalesce(l.tasks, 0)::integer + s.uncreated_tasks or l.tasks is null)
+    union all
+    select 'I3', s.run_id, format('map %s has %s elements without a task, its pieces have %s', s.step_index, s.uncreated_tasks, p.elements)
+    from s cross join lateral (
+        select coalesce(sum(jsonb_array_length(p.items)), 0) as elements from flow.piece p
+        where p.run_id = s.run_id and p.step_index = s.step_index) p
+    where s.status = 'started' and s.uncreated_tasks <> p.elements
+    union all
+    select 'I3', p.run_id, format('piece %s of map %s has %s live tasks and says %s', p.piece_index, p.step_index, n.tasks, p.live_tasks)
+    from flow.piece p
+    join s on s.run_id = p.run_id and s.step_index = p.step_index and s.status = 'started'
+    cross join lateral (
+        select count(*) as tasks from flow.task k
+        where k.run_id = p.run_id and k.step_index = p.step_index and k.task_index / 1000 = p.piece_index
+          and k.status in ('queued', 'started')) n
+    where p.items is null and p.live_tasks <> n.tasks
     union all
     select 'I4', r.run_id, 'no live task' from flow.run r
     where r.status = 'started' and not exists (select from live l where l.run_id = r.run_id)
@@ -144,8 +159,7 @@ begin
     select 'I13', s.run_id, format('the output of map %s is not that of its tasks', s.step_index)
     from s where s.kind = 'map' and s.status = 'completed' and (
         s.output is distinct from (
-            select coalesce(jsonb_agg(k.output order by k.task_index), '[]') from flow.task k
-            where k.run_id = s.run_id and k.step_index = s.step_index and k.status = 'completed')
+            select coalesce(flow.map_outputs(s.run_id, s.step_index), '[]'))
         or s.task_count <> jsonb_array_length(s.output))
     union all
     select 'I15', r.run_id, 'the step states are not those of the flow'

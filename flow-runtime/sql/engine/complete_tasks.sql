@@ -1,20 +1,22 @@
 -- Complete the tasks of maps whose result says `complete` and is of the worker that holds the work: status, worker and batch are the
 -- fence. Counts them down in their maps, and gathers the outputs of a map whose last task this was.
--- Returns the places of those that were completed, the maps that ended, and those whose outputs are too large
--- together, with a text: they are left started and without an output, and the caller fails their runs.
+-- Returns the places of those that were completed, the maps that ended, those whose outputs are too large together, with a text: they
+-- are left started and without an output, and the caller fails their runs; and large maps which have room for more tasks.
 -- The caller holds the locks of the runs.
 create or replace function flow.complete_tasks(
     p_self flow.worker_state, p_results flow.result[], p_now timestamptz,
-    out p_completed bigint[], out p_ended flow.step_ref[], out p_large flow.cause[]
+    out p_completed bigint[], out p_ended flow.step_ref[], out p_large flow.cause[], out p_roomy flow.step_ref[]
 ) language plpgsql as $$
 declare
     v_runs uuid[];
     v_steps integer[];
     v_tasks integer[]; -- how many of each map were completed
     v_limit bigint;
+    v_is_cut boolean; -- one of them is a large map
 begin
     p_ended := '{}';
     p_large := '{}';
+    p_roomy := '{}';
     with ended as (
         update flow.task t
         set status = 'completed', ended_at = p_now, output = u.output
@@ -47,33 +49,50 @@ begin
         set remaining_tasks = ss.remaining_tasks - m.tasks,
             status = case when m.is_last and m.bytes <= v_limit then 'completed' else ss.status end,
             ended_at = case when m.is_last and m.bytes <= v_limit then p_now end,
-            output = case when m.is_last and m.bytes <= v_limit then (
-                select jsonb_agg(o.output) from (
-                    select t.output from flow.task t
-                    where t.run_id = ss.run_id and t.step_index = ss.step_index order by t.task_index) o) end
+            output = case when not m.is_last or m.bytes > v_limit then null
+                          when ss.taken_from is not null then flow.map_outputs(ss.run_id, ss.step_index)
+                          else (select jsonb_agg(o.output) from (
+                              select t.output from flow.task t
+                              where t.run_id = ss.run_id and t.step_index = ss.step_index order by t.task_index) o) end
         from (
             select m.tasks, t.row_id, t.remaining_tasks = m.tasks as is_last, z.bytes
             from unnest(v_runs, v_steps, v_tasks) m(run_id, step_index, tasks)
             cross join lateral (
-                select t.ctid as row_id, t.remaining_tasks from flow.step_state t
+                select t.ctid as row_id, t.remaining_tasks, t.taken_from from flow.step_state t
                 where t.run_id = m.run_id and t.step_index = m.step_index and t.status = 'started' offset 0
             ) t
             cross join lateral (
-                select case when t.remaining_tasks = m.tasks then (
-                    select sum(octet_length(o.output::text) + 2) from flow.task o
-                    where o.run_id = m.run_id and o.step_index = m.step_index) end as bytes
+                select case when t.remaining_tasks <> m.tasks then null
+                            when t.taken_from is not null then octet_length(flow.map_outputs(m.run_id, m.step_index)::text)
+                            else (select sum(octet_length(o.output::text) + 2) from flow.task o
+                                  where o.run_id = m.run_id and o.step_index = m.step_index) end as bytes
                 offset 0
             ) z
             offset 0
         ) m
         where ss.ctid = m.row_id
-        returning ss.run_id, ss.step_index, ss.flow_id, ss.status, m.bytes
+        returning ss.run_id, ss.step_index, ss.flow_id, ss.status, ss.task_count,
+                  ss.uncreated_tasks > 0 and ss.remaining_tasks - ss.uncreated_tasks <= flow.large_map() - 1000 as is_roomy, m.bytes
     )
     select coalesce(array_agg(row(c.run_id, c.step_index, c.flow_id)::flow.step_ref) filter (where c.status = 'completed'), '{}'),
            coalesce(array_agg(row(c.run_id, c.step_index, format(
                'the outputs of map "%s" have %s bytes together, more than the limit of %s; return less from each task, or raise '
                'the setting max_aggregate_bytes',
                (select s.slug from flow.step s where s.flow_id = c.flow_id and s.step_index = c.step_index),
-               c.bytes, v_limit))::flow.cause) filter (where c.bytes > v_limit), '{}')
-    into p_ended, p_large from counted c;
+               c.bytes, v_limit))::flow.cause) filter (where c.bytes > v_limit), '{}'),
+           coalesce(array_agg(row(c.run_id, c.step_index, c.flow_id)::flow.step_ref) filter (where c.is_roomy), '{}'),
+           bool_or(c.task_count > flow.large_map())
+    into p_ended, p_large, p_roomy, v_is_cut from counted c;
+    if v_is_cut then
+        update flow.piece p
+        set live_tasks = p.live_tasks - u.tasks
+        from (select r.run_id, r.step_index, r.task_index / 1000 as piece_index, count(*)::integer as tasks
+              from unnest(p_results) r where r.ord = any (p_completed)
+              group by r.run_id, r.step_index, r.task_index / 1000) u
+        cross join lateral (
+            select t.ctid as row_id from flow.piece t
+            where t.run_id = u.run_id and t.step_index = u.step_index and t.piece_index = u.piece_index offset 0
+        ) t
+        where p.ctid = t.row_id;
+    end if;
 end $$;

@@ -1,9 +1,9 @@
 -- Complete the work whose result says `complete` and holds by its fence.
 -- Returns the places of those results, the steps that ended with them, and why runs fail because the outputs of a map are too large
--- together. The caller holds the locks of the runs.
+-- together; and which maps have room for more tasks. The caller holds the locks of the runs.
 create or replace function flow.complete_work(
     p_self flow.worker_state, p_results flow.result[], p_now timestamptz,
-    out p_completed bigint[], out p_ended flow.step_ref[], out p_large flow.cause[]
+    out p_completed bigint[], out p_ended flow.step_ref[], out p_large flow.cause[], out p_roomy flow.step_ref[]
 ) language plpgsql as $$
 declare
     v_steps record;
@@ -12,6 +12,7 @@ begin
     p_completed := '{}';
     p_ended := '{}';
     p_large := '{}';
+    p_roomy := '{}';
     if exists (select from unnest(p_results) r where r.task_index < 0 and r.outcome = 'complete') then
         v_steps := flow.complete_steps(p_self, p_results, p_now);
         p_completed := v_steps.p_completed;
@@ -22,5 +23,6 @@ begin
         p_completed := p_completed || v_tasks.p_completed;
         p_ended := p_ended || v_tasks.p_ended;
         p_large := v_tasks.p_large;
+        p_roomy := v_tasks.p_roomy;
     end if;
 end $$;

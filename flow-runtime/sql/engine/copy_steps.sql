@@ -6,7 +6,7 @@ create or replace function flow.copy_steps(p_old uuid, p_new uuid, p_due_at time
 returns void language plpgsql as $$
 begin
     insert into flow.step_state (
-        run_id, step_index, flow_id, age, remaining_deps, remaining_tasks, task_count, status, skip_reason, started_at, ended_at,
+        run_id, step_index, flow_id, age, remaining_deps, remaining_tasks, task_count, uncreated_tasks, taken_from, status, skip_reason, started_at, ended_at,
         queued_at, queue_id, priority, attempt, worker_id, batch, claimed_at, error, output)
     select p_new, o.step_index, o.flow_id, p_due_at,
            (select count(*) from unnest(s.dependencies) d(step_index)
@@ -14,11 +14,13 @@ begin
                 select from flow.step_state od
                 where od.run_id = p_old and od.step_index = d.step_index
                   and od.status not in ('completed', 'skipped') offset 0) od),
-           case when o.ended_well then o.remaining_tasks
+           case when o.ended_well or o.is_large then o.remaining_tasks
                 when o.task_count is not null then o.task_count - (
                     select count(*) from flow.task t
                     where t.run_id = p_old and t.step_index = o.step_index and t.status = 'completed') end,
            o.task_count,
+           case when o.is_large then o.uncreated_tasks else 0 end,
+           case when o.is_large and not o.ended_well then p_old end,
            case when o.ended_well then o.status when o.task_count is not null then 'started' else 'created' end,
            o.skip_reason,
            case when o.started_at is not null and (o.ended_well or o.task_count is not null) then p_now end,
@@ -32,8 +34,8 @@ begin
            case when o.ended_well and o.claimed_at is not null then p_now end,
            case when o.ended_well then o.error end,
            o.output
-    from (select ss.*, ss.status in ('completed', 'skipped') as ended_well from flow.step_state ss
-          where ss.run_id = p_old offset 0) o
+    from (select ss.*, ss.status in ('completed', 'skipped') as ended_well, ss.task_count > flow.large_map() as is_large
+          from flow.step_state ss where ss.run_id = p_old offset 0) o
     cross join lateral (
         select s.dependencies from flow.step s
         where s.flow_id = o.flow_id and s.step_index = o.step_index offset 0
@@ -50,7 +52,8 @@ begin
         where t.run_id = p_old and t.step_index = ss.step_index
           and (t.status = 'completed' or ss.status = 'skipped') offset 0
     ) t
-    where ss.run_id = p_new;
+    -- What a large map has completed stays where it is and counts from there.
+    where ss.run_id = p_new and (ss.task_count <= flow.large_map() or ss.status = 'skipped');
 
     insert into flow.attempt_error (run_id, step_index, task_index, worker_id, batch, attempt, cause, error, at)
     select p_new, e.step_index, e.task_index, e.worker_id, e.batch, e.attempt, e.cause, e.error, e.at

@@ -15,13 +15,20 @@ begin
         select t.*
         from unnest(p_steps) e
         cross join lateral (
+            select m.step_index, m.task_count from flow.step_state m
+            where m.run_id = e.run_id and (e.step_index is null or m.step_index = e.step_index) and m.task_count > 0
+              and m.queued_at is null
+            order by m.step_index offset 0
+        ) m
+        cross join lateral flow.live_ranges(e.run_id, m.step_index, m.task_count) r
+        cross join lateral (
             select l.ctid as row_id, l.worker_id,
                    row(l.queue_id, l.priority, l.age, l.run_id, l.step_index, l.task_index, l.message_id, null)::flow.delivery
                        as delivery
             from flow.task l
-            where l.run_id = e.run_id and (e.step_index is null or l.step_index = e.step_index)
+            where l.run_id = e.run_id and l.step_index = m.step_index and l.task_index between r.lowest and r.highest
               and l.status in ('queued', 'started')
-            order by l.step_index, l.task_index for update
+            order by l.task_index for update
         ) t
     ) l;
     if v_rows is not null then

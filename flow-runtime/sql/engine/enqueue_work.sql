@@ -1,5 +1,5 @@
 -- Announce the work of steps that have just begun. A map's elements become its tasks here, once; their age is the time at which they
--- are due first. Returns the queues that got messages. The caller holds the runs' locks.
+-- are due first. A large map gets them in pieces. Returns the queues that got messages. The caller holds the runs' locks.
 create or replace function flow.enqueue_work(p_started flow.started_step[], p_now timestamptz) returns integer[] language plpgsql as $$
 declare
     v_deliveries flow.delivery[];
@@ -11,7 +11,11 @@ begin
     if v_deliveries is not null then
         perform flow.send_messages(v_deliveries, v_due_at, p_now);
     end if;
-    if exists (select from unnest(p_started) s where s.source is not null and s.task_count > 0) then
+    if exists (select from unnest(p_started) s where s.source is not null and s.task_count > flow.large_map()) then
+        perform flow.cut_maps(array(select s from unnest(p_started) s where s.source is not null and s.task_count > flow.large_map()),
+                              p_now);
+    end if;
+    if exists (select from unnest(p_started) s where s.source is not null and s.task_count between 1 and flow.large_map()) then
         with created as (
             insert into flow.task (run_id, step_index, task_index, flow_id, queue_id, priority, age, message_id, queued_at, item)
             select s.run_id, s.step_index, i.task_index, s.flow_id, s.queue_id, s.priority, greatest(s.age, p_now),
@@ -19,7 +23,7 @@ begin
             from unnest(p_started) s
             cross join lateral (select q.message_ids from flow.queue q where q.queue_id = s.queue_id offset 0) q
             cross join lateral flow.step_items(s.run_id, s.source) i
-            where s.source is not null and s.task_count > 0
+            where s.source is not null and s.task_count between 1 and flow.large_map()
             returning queue_id, priority, age, run_id, step_index, task_index, message_id
         )
         select array_agg(row(c.queue_id, c.priority, c.age, c.run_id, c.step_index, c.task_index, c.message_id, null)::flow.delivery),

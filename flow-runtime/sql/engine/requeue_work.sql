@@ -6,7 +6,7 @@ declare
     v_deliveries flow.delivery[];
 begin
     with begun as (
-        select ss.ctid as row_id, ss.step_index, ss.flow_id, s.kind, s.queue_id, s.priority, q.message_ids
+        select ss.ctid as row_id, ss.step_index, ss.flow_id, ss.task_count, s.kind, s.queue_id, s.priority, q.message_ids
         from flow.step_state ss
         cross join lateral (
             select s.kind, s.queue_id, s.priority from flow.step s
@@ -23,9 +23,11 @@ begin
         insert into flow.task (run_id, step_index, task_index, flow_id, queue_id, priority, age, message_id, queued_at, item)
         select p_new, b.step_index, t.task_index, b.flow_id, b.queue_id, b.priority, p_due_at, nextval(b.message_ids), p_now, t.item
         from begun b
+        cross join lateral flow.live_ranges(p_old, b.step_index, b.task_count) r
         cross join lateral (
             select t.task_index, t.item from flow.task t
-            where t.run_id = p_old and t.step_index = b.step_index and t.status <> 'completed' offset 0
+            where t.run_id = p_old and t.step_index = b.step_index and t.task_index between r.lowest and r.highest
+              and t.status <> 'completed' offset 0
         ) t
         where b.kind = 'map'
         returning queue_id, priority, age, step_index, task_index, message_id
@@ -34,6 +36,11 @@ begin
                               order by w.step_index, w.task_index), '{}')
     into v_deliveries
     from (select * from single union all select * from task) w;
+    -- The pieces of large maps go on with the new run.
+    update flow.piece p set run_id = p_new
+    from flow.step_state ss
+    where ss.run_id = p_new and ss.taken_from = p_old and ss.status = 'started'
+      and p.run_id = p_old and p.step_index = ss.step_index;
     perform flow.send_messages(v_deliveries, array_fill(p_due_at, array[cardinality(v_deliveries)]), p_now);
     return array(select distinct d.queue_id from unnest(v_deliveries) d);
 end $$;

@@ -20,6 +20,7 @@ declare
     v_verdict record;
     v_ended flow.step_ref[];
     v_large flow.cause[];
+    v_roomy flow.step_ref[];
     v_ready record;
     v_failed record;
 begin
@@ -30,6 +31,7 @@ begin
     v_completed := flow.complete_work(p_self, v_results, v_now);
     v_ended := v_completed.p_ended;
     v_large := v_completed.p_large;
+    v_roomy := v_completed.p_roomy;
     p_verdicts := array_fill('accepted'::text, array[(select max(r.ord) from unnest(p_results) r)::integer]);
     if cardinality(v_results) < cardinality(p_results) then
         for v_verdict in
@@ -57,6 +59,7 @@ begin
             v_late := flow.complete_work(p_self, v_completions, v_now);
             v_ended := v_ended || v_late.p_ended;
             v_large := v_large || v_late.p_large;
+            v_roomy := v_roomy || v_late.p_roomy;
             if cardinality(v_late.p_completed) <> cardinality(v_completions) then
                 raise exception 'a result was accepted and did not complete its work' using errcode = 'WF021';
             end if;
@@ -86,6 +89,10 @@ begin
     if cardinality(v_large) > 0 then
         p_progress.workers := p_progress.workers || flow.end_runs(v_large, 'failed', v_now);
         p_progress.ended_runs := p_progress.ended_runs || array(select l.run_id from unnest(v_large) l);
+    end if;
+    if cardinality(v_roomy) > 0 then
+        -- Those whose runs have ended meanwhile are not started any more.
+        p_progress.queues := p_progress.queues || flow.create_tasks(v_roomy, 1, v_now);
     end if;
     p_progress := flow.count_down_runs(p_progress, v_now);
     if cardinality(p_progress.ended_runs) > 0 and cardinality(p_progress.handed) > 0 then

@@ -40,6 +40,7 @@ begin
         'cancelled', clock_timestamp());
     delete from flow.attempt_error e using flow.run r where r.flow_id = v_flow_id and e.run_id = r.run_id;
     delete from flow.task t using flow.run r where r.flow_id = v_flow_id and t.run_id = r.run_id;
+    delete from flow.piece p using flow.run r where r.flow_id = v_flow_id and p.run_id = r.run_id;
     delete from flow.step_state ss using flow.run r where r.flow_id = v_flow_id and ss.run_id = r.run_id;
     delete from flow.run_key k where k.flow_id = v_flow_id;
     delete from flow.run r where r.flow_id = v_flow_id;

@@ -13,7 +13,12 @@ begin
     perform flow.require_read_committed();
     select coalesce(array_agg(r.run_id), '{}') into v_runs
     from (select l.run_id from flow.run l
-          where l.status <> 'started' and l.ended_at < before limit max_runs for update skip locked) r;
+          where l.status <> 'started' and l.ended_at < before
+            -- What a retry of it counts on stays until that has ended well.
+            and not exists (
+                select from flow.run n join flow.step_state ss on ss.run_id = n.run_id
+                where n.retry_of = l.run_id and n.status <> 'completed' and ss.taken_from = l.run_id)
+          limit max_runs for update skip locked) r;
 
     v_runs := array(
         select r.run_id from unnest(v_runs) r(run_id)
@@ -24,6 +29,7 @@ begin
 
     delete from flow.attempt_error e using unnest(v_runs) r(run_id) where e.run_id = r.run_id;
     delete from flow.task t using unnest(v_runs) r(run_id) where t.run_id = r.run_id;
+    delete from flow.piece p using unnest(v_runs) r(run_id) where p.run_id = r.run_id;
     delete from flow.step_state ss using unnest(v_runs) r(run_id) where ss.run_id = r.run_id;
     delete from flow.run_key k using unnest(v_runs) r(run_id) where k.run_id = r.run_id;
     delete from flow.run r using unnest(v_runs) p(run_id) where r.run_id = p.run_id;
