@@ -6,6 +6,7 @@
 -- was claimed: paused | draining | late | process_ended | worker_gone | upgrade_needed | corrupt | misrouted, or busy, to be sent again,
 -- while an earlier exchange of this worker is still at work. Then come one entry a claimed piece of work, and each value that the work
 -- needs once (step -1 is the run's input).
+-- Suspects come before what else waits; while a suspect must be alone in the process, nothing else is handed out.
 -- With p_careful at most one piece is claimed, and one whose values cannot be sent fails its run: no data of one run may keep a worker
 -- from the others.
 -- p_places, p_fates, p_waits_ms and p_max_attempts tell what became of each failure, by its place among the settlements: `retry`
@@ -31,6 +32,9 @@ declare
     v_claimed record;
     v_claims flow.claim[];
     v_offer flow.offer;
+    v_suspects record; -- whether the process holds some, some wait in the queue, and one anywhere must be alone
+    v_is_closed boolean; -- a suspect must be alone in the process
+    v_found record;
 begin
     if not (pg_try_advisory_xact_lock_shared(p_process) and pg_try_advisory_xact_lock(p_worker)) then
         p_state := 'busy';
@@ -65,8 +69,13 @@ begin
         select v.p_runs, v.p_steps, v.p_values into p_value_runs, p_value_steps, p_values
         from flow.shared_values(v_self, v_claims) v;
     else
+        select exists (select from flow.suspect s where s.process_id = p_process offset 0) as are_held,
+               exists (select from flow.suspect s where s.queue_id = v_self.queue_id and s.process_id is null offset 0) as are_waiting,
+               exists (select from flow.suspect s where s.suspect_limit = 0 offset 0) as must_be_alone
+        into v_suspects;
+        v_is_closed := v_suspects.must_be_alone and flow.is_closed(p_process);
         if v_results is not null then
-            if v_self.state = 'ok' and not p_careful then
+            if v_self.state = 'ok' and not p_careful and not v_is_closed then
                 -- Some slots, and now and then one of few, are for what waits in the queue: nobody's long chain may keep it waiting.
                 v_offer := row(p_worker, p_batch, v_self.queue_id, v_self.flow_id, v_self.steps,
                                p_limit - greatest(p_limit / 10, (p_batch % 10 = 0)::integer), '{}');
@@ -77,6 +86,15 @@ begin
             select array_agg(f.ord), array_agg(case when f.is_retried then 'retry' else f.mode::text end),
                    array_agg(case when f.is_retried then f.wait_ms end), array_agg(f.max_attempts)
             into p_places, p_fates, p_waits_ms, p_max_attempts from unnest(v_settled.p_failed) f;
+            if v_suspects.are_held then
+                perform flow.clear_settled(v_self);
+            end if;
+            if v_is_closed then
+                -- What it waited for may have come: the process is empty, or its suspect is settled.
+                v_is_closed := flow.is_closed(p_process);
+                v_progress.queues := v_progress.queues || array(
+                    select w.queue_id from flow.worker w where w.process_id = p_process and w.stopped_at is null);
+            end if;
             select array_agg(r.run_id), array_agg(r.error_step), array_agg(r.error)
             into p_failed_runs, p_failed_steps, p_failed_errors
             from unnest(v_progress.ended_runs) e(run_id)
@@ -86,13 +104,23 @@ begin
             ) r;
         end if;
         p_now := clock_timestamp();
-        if v_self.state = 'ok' and p_limit > 0 then
+        v_claims := nullif(v_progress.handed, '{}');
+        if v_self.state = 'ok' and p_limit > 0 and v_suspects.are_waiting then
+            select * into v_found from flow.claim_suspects(
+                v_self, p_batch, p_limit, coalesce(cardinality(v_claims), 0), p_careful, p_now, v_is_closed);
+            v_is_closed := v_found.p_is_closed;
+            v_claims := v_claims || v_found.p_claims;
+            p_state := v_found.p_state;
+            p_reason := v_found.p_reason;
+            p_more := v_found.p_more;
+        end if;
+        if p_state = 'ok' and p_limit > 0 and (v_claims is not null or not v_is_closed) then
             select * into v_claimed from flow.claim_work(
-                v_self, p_batch, nullif(v_progress.handed, '{}'), p_limit - coalesce(cardinality(v_progress.handed), 0), p_careful,
-                p_now);
+                v_self, p_batch, v_claims, case when v_is_closed then 0 else p_limit - coalesce(cardinality(v_claims), 0) end,
+                p_careful and v_claims is null, p_now);
             p_state := v_claimed.p_state;
             p_reason := v_claimed.p_reason;
-            p_more := v_claimed.p_more;
+            p_more := p_more or v_claimed.p_more and not v_is_closed;
             v_claims := v_claimed.p_claims;
             p_value_runs := v_claimed.p_value_runs;
             p_value_steps := v_claimed.p_value_steps;
@@ -108,7 +136,7 @@ begin
     end if;
     if v_progress is not null then
         -- The own queue needs no wake-up when this exchange has left nothing visible in it.
-        if v_self.state = 'ok' and not p_more and p_limit > 0 then
+        if v_self.state = 'ok' and not p_more and p_limit > 0 and not v_is_closed then
             v_progress.queues := array_remove(v_progress.queues, v_self.queue_id);
         end if;
         perform flow.tell(v_progress);
