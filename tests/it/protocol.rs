@@ -106,6 +106,8 @@ fn larger_searches_find_nothing_either() {
     holds("late twice", setup(1, &[1, 0], &[(Late, 2)]));
     holds("late with much work", setup(3, &[1, 0], &[(Late, 1), (Lose, 1), (Over, 1)]));
     holds("late worker", late_worker(&[(Late, 1), (Lose, 1)]));
+    holds("poison, two workers", poison(4, &[2, 1], &[0, 2], 5));
+    holds("poison and lost replies", Setup { faults: vec![(Lose, 1), (Drain, 1)], ..poison(3, &[1, 1], &[0], 5) });
     holds("outage and killed", setup(2, &[1, 1], &[(Outage, 1), (Crash, 1)]));
     holds("late tries", one_by_one(3, 3, &[(Lose, 2), (Locked, 1)]).without(&[Rule::LostTryEnded]));
     holds("late tries of a late process", setup(1, &[1, 0], &[(Late, 1), (Lose, 2)]).without(&[Rule::LostTryEnded]));

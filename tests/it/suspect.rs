@@ -418,7 +418,7 @@ async fn any_settlement_clears_suspicion_and_a_release_does_not() {
     }
 }
 
-// L5 R4
+// L5 I12
 #[tokio::test]
 async fn suspects_that_wait_are_waiting_work_to_everybody_else() {
     let graph = each();
