@@ -14,7 +14,7 @@ use std::{
 use flow_runtime::{embedded, prelude::*};
 use flow_tests::{
     flows::Survivor,
-    support::{TestDb, eventually},
+    support::{Proxy, TestDb, eventually},
 };
 use sqlx::PgPool;
 use tokio::net::TcpListener;
@@ -186,6 +186,9 @@ impl Gated {
     }
 }
 
+/// An address where no server is.
+const NOWHERE: &str = "postgres://nobody@127.0.0.1:1/nowhere";
+
 // L18
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_was_away_for_less_or_more_than_a_lease_costs_nobody_anything() {
@@ -193,10 +196,11 @@ async fn a_server_that_was_away_for_less_or_more_than_a_lease_costs_nobody_anyth
     let url = server.create_database("patient").await.unwrap();
     let lease = Duration::from_secs(5);
     let (calls, gate) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
-    // Each database handle has a process of its own.
+    // Each database handle has a process of its own, and the second one another way to the server.
+    let late = Proxy::start(&url).await;
     let mut workers = Vec::new();
-    for _ in 0..2 {
-        let db = Db::new(&url).unwrap();
+    for url in [&*url, late.url()] {
+        let db = Db::new(url).unwrap();
         let flow = Gated { calls: Arc::clone(&calls), gate: Arc::clone(&gate) };
         workers
             .push(Worker::builder(&db).flow(flow).concurrency(4).lease(lease).build().unwrap().start().await.unwrap());
@@ -210,7 +214,11 @@ async fn a_server_that_was_away_for_less_or_more_than_a_lease_costs_nobody_anyth
     for away in [lease * 4 / 5, lease * 3] {
         server.stop().await.unwrap();
         tokio::time::sleep(away).await;
+        late.repoint(NOWHERE);
         server.start().await.unwrap();
+        // The lease of the second is over when the first one is back.
+        tokio::time::sleep(lease * 3 / 5).await;
+        late.repoint(&url);
         // Longer than whoever comes back first waits for the other.
         tokio::time::sleep(lease * 2).await;
     }

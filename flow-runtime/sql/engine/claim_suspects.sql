@@ -43,10 +43,12 @@ begin
     select count(*)::integer as suspects, min(s.suspect_limit) as least into v_held
     from flow.suspect s where s.process_id = p_self.process_id;
     if v_room is null then
-        select * into v_own from flow.count_held(p_self.worker_id);
-        v_room := least(
-            p_limit - p_handed, greatest((v_own.p_suspects + v_own.p_others + p_limit) / 2, 1) - v_own.p_suspects,
-            v_held.least - v_held.suspects, case when p_careful then 1 end);
+        v_room := least(p_limit - p_handed, v_held.least - v_held.suspects, case when p_careful then 1 end);
+        -- What a worker holds is counted only where its process has room: that takes a look at each piece.
+        if v_room > 0 then
+            select * into v_own from flow.count_held(p_self.worker_id);
+            v_room := least(v_room, greatest((v_own.p_suspects + v_own.p_others + p_limit) / 2, 1) - v_own.p_suspects);
+        end if;
     end if;
     if v_room <= 0 then
         return;
