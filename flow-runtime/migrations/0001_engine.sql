@@ -245,6 +245,7 @@ exception when feature_not_supported then
     raise notice 'this server has no lz4; large values are compressed with its default';
 end $$;
 
+-- What is known of each claim that did not succeed. One that was lost with its process also tells what was lost with it.
 create table flow.attempt_error (
     run_id uuid not null,
     step_index integer not null,
@@ -255,6 +256,10 @@ create table flow.attempt_error (
     cause flow.attempt_cause not null,
     error text not null,
     at timestamptz not null,
+    used_attempt boolean not null default true, -- false when it was lost in company, so that nobody knows whose fault it was
+    process_id bigint, -- of the process that was lost with it
+    company integer, -- how many other pieces of work that process held
+    suspect_limit integer, -- what it got as a suspect
     primary key (run_id, step_index, task_index, worker_id, batch)
 );
 
@@ -268,6 +273,8 @@ create table flow.process (
     started_at timestamptz not null default clock_timestamp(),
     seen_at timestamptz not null default clock_timestamp(),
     ended_at timestamptz, -- its lease was over, and somebody has given its work back
+    lost_suspects integer, -- how many suspects it held then
+    lost_others integer, -- and how much other work
     stopped_at timestamptz
 ) with (fillfactor = 50);
 create index process_living on flow.process (process_id) where ended_at is null and stopped_at is null;
@@ -303,6 +310,28 @@ create table flow.hand (
 ) with (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000);
 alter table flow.hand alter runs set storage main, alter steps set storage main, alter tasks set storage main,
     alter batches set storage main;
+
+-- Work that was lost together with other work, so that it may have killed its process: waiting, or held by a process. It has no message.
+-- A row goes with the first settlement of its work. Exchanges probe the indexes, so what is dead in them is removed early and whatever
+-- the size of the table; each change of a holder moves a row in an index, so room on its page would save nothing.
+create table flow.suspect (
+    run_id uuid not null,
+    step_index integer not null,
+    task_index integer not null, -- -1 is a single step
+    queue_id integer not null,
+    queued_at timestamptz not null, -- of the work: the oldest is the first to be claimed
+    suspect_limit integer not null, -- how many suspects a process may hold while it holds this one; 0: nothing else at all
+    process_id bigint, -- who holds it
+    worker_id bigint,
+    batch bigint,
+    primary key (run_id, step_index, task_index),
+    constraint suspect_limit_not_negative check (suspect_limit >= 0),
+    constraint suspect_held_by_a_worker check (
+        (process_id is null) = (worker_id is null) and (process_id is null) = (batch is null))
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 200, autovacuum_analyze_threshold = 5000);
+create index suspect_waiting on flow.suspect (queue_id, queued_at, run_id, step_index, task_index) where process_id is null;
+create index suspect_held on flow.suspect (process_id) where process_id is not null;
+create index suspect_alone on flow.suspect (queue_id) where suspect_limit = 0;
 
 create table flow.worker_name (
     name text primary key,

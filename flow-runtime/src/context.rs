@@ -56,7 +56,7 @@ impl StepContext {
         self.facts.task_index
     }
 
-    /// Which try this is, counted from 1.
+    /// Which try this is, counted from 1. One that was lost together with other work has used no attempt, so its number comes again.
     pub fn attempt(&self) -> u32 {
         self.facts.attempt
     }

@@ -6,7 +6,7 @@ use std::{
     process::{Child, Command, Stdio},
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -14,7 +14,7 @@ use std::{
 use flow_runtime::{embedded, prelude::*};
 use flow_tests::{
     flows::Survivor,
-    support::{TestDb, eventually},
+    support::{Proxy, TestDb, eventually},
 };
 use sqlx::PgPool;
 use tokio::net::TcpListener;
@@ -82,7 +82,7 @@ async fn check_rows(pool: &PgPool) {
     assert_eq!(number(pool, tasks).await, 0, "every task is completed");
     let attempts = "select count(*) from flow.tasks t where t.attempt <> 1 + (
                         select count(*) from flow.attempt_error e
-                        where (e.run_id, e.step_index, greatest(e.task_index, 0)) = (t.run_id, t.step_index, t.task_index))";
+                        where e.used_attempt and (e.run_id, e.step_index, greatest(e.task_index, 0)) = (t.run_id, t.step_index, t.task_index))";
     assert_eq!(number(pool, attempts).await, 0, "each attempt but the last has one row of history");
     let causes = "select count(*) from flow.attempt_error e where e.cause <> 'lease_expired'";
     assert_eq!(number(pool, causes).await, 0, "no attempt failed for another reason than a crash");
@@ -166,6 +166,79 @@ async fn a_lost_reply_costs_no_attempt() {
     check_outputs(runs).await;
     check_rows(test.pool()).await;
     assert_eq!(number(test.pool(), "select count(*) from flow.attempt_error").await, 0);
+}
+
+/// A flow whose handlers run until they are told.
+struct Gated {
+    calls: Arc<AtomicUsize>,
+    gate: Arc<AtomicBool>,
+}
+
+#[flow(input = u64, max_attempts = 1)]
+impl Gated {
+    #[step]
+    async fn only(&self, input: u64) -> Result<u64, StepError> {
+        self.calls.fetch_add(1, Ordering::SeqCst);
+        while !self.gate.load(Ordering::SeqCst) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        Ok(input)
+    }
+}
+
+/// An address where no server is.
+const NOWHERE: &str = "postgres://nobody@127.0.0.1:1/nowhere";
+
+// L18
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_was_away_for_less_or_more_than_a_lease_costs_nobody_anything() {
+    let mut server = embedded::start_private().await.unwrap();
+    let url = server.create_database("patient").await.unwrap();
+    let lease = Duration::from_secs(5);
+    let (calls, gate) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+    // Each database handle has a process of its own, and the second one another way to the server.
+    let late = Proxy::start(&url).await;
+    let mut workers = Vec::new();
+    for url in [&*url, late.url()] {
+        let db = Db::new(url).unwrap();
+        let flow = Gated { calls: Arc::clone(&calls), gate: Arc::clone(&gate) };
+        workers
+            .push(Worker::builder(&db).flow(flow).concurrency(4).lease(lease).build().unwrap().start().await.unwrap());
+    }
+    let client = Client::new(&Db::new(&url).unwrap());
+    let mut runs = Vec::new();
+    for input in 0..8 {
+        runs.push(client.start::<Gated>(&input).await.unwrap());
+    }
+    eventually("all handlers run", async || calls.load(Ordering::SeqCst) == 8).await;
+    for away in [lease * 4 / 5, lease * 3] {
+        server.stop().await.unwrap();
+        tokio::time::sleep(away).await;
+        late.repoint(NOWHERE);
+        server.start().await.unwrap();
+        // The lease of the second is over when the first one is back.
+        tokio::time::sleep(lease * 3 / 5).await;
+        late.repoint(&url);
+        // Longer than whoever comes back first waits for the other.
+        tokio::time::sleep(lease * 2).await;
+    }
+    let pool = PgPool::connect(&url).await.unwrap();
+    assert_eq!(
+        number(&pool, "select count(*) from flow.tasks t where t.status = 'started' and t.attempt = 1").await,
+        8
+    );
+    gate.store(true, Ordering::SeqCst);
+    for (input, run) in (0..).zip(runs) {
+        assert_eq!(run.wait().await.unwrap().only, input);
+    }
+    assert_eq!(calls.load(Ordering::SeqCst), 8, "no handler ran twice");
+    assert_eq!(number(&pool, "select count(*) from flow.attempt_error").await, 0);
+    assert_eq!(number(&pool, "select count(*) from flow.suspect").await, 0);
+    assert_eq!(number(&pool, "select count(*) from flow.process p where p.ended_at is not null").await, 0);
+    for worker in workers {
+        worker.shutdown().await.unwrap();
+    }
+    pool.close().await;
 }
 
 // L14 L15

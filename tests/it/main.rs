@@ -48,6 +48,7 @@ mod stale;
 mod start;
 mod states;
 mod support;
+mod suspect;
 mod tidy;
 mod values;
 mod worker;

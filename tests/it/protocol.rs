@@ -106,9 +106,44 @@ fn larger_searches_find_nothing_either() {
     holds("late twice", setup(1, &[1, 0], &[(Late, 2)]));
     holds("late with much work", setup(3, &[1, 0], &[(Late, 1), (Lose, 1), (Over, 1)]));
     holds("late worker", late_worker(&[(Late, 1), (Lose, 1)]));
+    holds("poison, two workers", poison(4, &[2, 1], &[0, 2], 5));
+    holds("poison and lost replies", Setup { faults: vec![(Lose, 1), (Drain, 1)], ..poison(3, &[1, 1], &[0], 5) });
     holds("outage and killed", setup(2, &[1, 1], &[(Outage, 1), (Crash, 1)]));
     holds("late tries", one_by_one(3, 3, &[(Lose, 2), (Locked, 1)]).without(&[Rule::LostTryEnded]));
     holds("late tries of a late process", setup(1, &[1, 0], &[(Late, 1), (Lose, 2)]).without(&[Rule::LostTryEnded]));
+}
+
+/// Pieces of work that kill their process, in programs that are started again; without heartbeats, which nothing here depends on.
+fn poison(work: usize, programs: &[usize], poison: &[u8], most_kills: u8) -> Setup {
+    Setup { poison: poison.to_vec(), most_kills, is_quiet: true, ..Setup::new(work, programs, &[]) }
+}
+
+// L5
+#[test]
+fn work_that_kills_its_process_costs_nothing_but_its_own_attempts() {
+    let searches = [
+        holds("one poison", poison(3, &[1, 0], &[0], 4)),
+        holds("the last is poison", poison(3, &[1, 0], &[2], 4)),
+        holds("two poisons", poison(3, &[1, 0], &[0, 1], 4)),
+    ];
+    assert!(searches.iter().all(|search| search.is_whole));
+    holds("two workers of a process", poison(3, &[2, 0], &[0], 4));
+    holds("two processes", poison(2, &[1, 1], &[0], 4));
+}
+
+// L5
+#[test]
+fn each_rule_for_crashes_in_company_is_needed() {
+    is_needed(&[Rule::CompanyUsesNone], Violation::AttemptInCompany, poison(2, &[1, 0], &[0], 4));
+    is_needed(&[Rule::SuspectsLimited], Violation::TooManySuspects, poison(2, &[1, 0], &[0], 4));
+    is_needed(&[Rule::SuspectsCountedLocked], Violation::TooManySuspects, poison(2, &[2, 0], &[0], 4));
+    is_needed(&[Rule::OnlySuspectAlone], Violation::PoisonRunsOn, poison(4, &[1, 0], &[0], 4));
+    is_needed(&[Rule::AloneWhenEmpty], Violation::CompanyOfAlone, poison(3, &[1, 1], &[0], 4));
+    // One piece an exchange, so that a third waits while two are lost.
+    let one_by_one = |work, programs: &[usize]| Setup { claim_at_most: 1, ..poison(work, programs, &[0], 4) };
+    is_needed(&[Rule::CountedAtEnd], Violation::AttemptInCompany, one_by_one(2, &[1, 0]));
+    is_needed(&[Rule::AloneByLock], Violation::CompanyOfAlone, one_by_one(3, &[2, 1]));
+    is_needed(&[Rule::AloneKept], Violation::CompanyOfAlone, one_by_one(3, &[1, 0]));
 }
 
 // L6

@@ -48,9 +48,14 @@ begin
         select k.*, s.status as step_status, s.run_status, s.max_attempts, k.status in ('queued', 'started') as is_live,
                format('task %s.%s', k.step_index, greatest(k.task_index, 0)) as name,
                (select count(*) from flow.attempt_error e
-                where e.run_id = k.run_id and e.step_index = k.step_index and e.task_index = k.task_index) as errors,
+                where e.run_id = k.run_id and e.step_index = k.step_index and e.task_index = k.task_index
+                  and e.used_attempt) as errors,
                (select coalesce(max(e.attempt), 0) from flow.attempt_error e
-                where e.run_id = k.run_id and e.step_index = k.step_index and e.task_index = k.task_index) as last_error
+                where e.run_id = k.run_id and e.step_index = k.step_index and e.task_index = k.task_index
+                  and e.used_attempt) as last_error,
+               (select count(*) from flow.suspect p
+                where p.run_id = k.run_id and p.step_index = k.step_index and p.task_index = k.task_index
+                  and p.queue_id = k.queue_id and p.process_id is null) as suspects
         from work k left join s on s.run_id = k.run_id and s.step_index = k.step_index
     ), live as (
         select t.run_id, t.step_index, count(*) as tasks from t where t.is_live group by t.run_id, t.step_index
@@ -145,16 +150,30 @@ begin
     from s where s.kind = 'single' and (s.status = 'started' and s.queued_at is null
                                         or s.status = 'created' and s.queued_at is not null)
     union all
-    select 'I12', t.run_id, format('%s is %s and has %s messages', t.name, t.status, count(m.run_id))
+    select 'I12', t.run_id, format('%s is %s, has %s messages and is a suspect %s times', t.name, t.status, count(m.run_id), t.suspects)
     from t left join message m on m.queue_id = t.queue_id and m.run_id = t.run_id and m.step_index = t.step_index
          and m.task_index = t.task_index
          and case when m.message_id is null then m.priority = t.priority and m.age = t.age else m.message_id = t.message_id end
-    where t.is_live group by t.run_id, t.name, t.status having count(m.run_id) <> (t.status = 'queued')::integer
+    where t.is_live group by t.run_id, t.name, t.status, t.suspects
+    having count(m.run_id) + t.suspects <> (t.status = 'queued')::integer
     union all
     select 'I12', m.run_id, format('a message for %s.%s in queue %s belongs to no waiting work', m.step_index, m.task_index, m.queue_id)
     from message m where not exists (
         select from t where t.status = 'queued' and t.queue_id = m.queue_id and t.run_id = m.run_id and t.step_index = m.step_index
                         and t.task_index = m.task_index)
+    union all
+    select 'I12', p.run_id, format('suspect %s.%s waits and its work does not', p.step_index, p.task_index)
+    from flow.suspect p where p.process_id is null and not exists (
+        select from t where t.run_id = p.run_id and t.step_index = p.step_index and t.task_index = p.task_index and t.status = 'queued')
+    union all
+    select 'I12', p.run_id, format('suspect %s.%s is held and its work is not', p.step_index, p.task_index)
+    from flow.suspect p where p.process_id is not null and not exists (
+        select from t where t.run_id = p.run_id and t.step_index = p.step_index and t.task_index = p.task_index
+                        and t.status = 'started' and t.worker_id = p.worker_id and t.batch = p.batch)
+    union all
+    select 'I12', null::uuid, format('process %s holds %s suspects, more than %s', p.process_id, count(*), min(p.suspect_limit))
+    from flow.suspect p where p.process_id is not null
+    group by p.process_id having count(*) > greatest(min(p.suspect_limit), 1)
     union all
     select 'I13', s.run_id, format('the output of map %s is not that of its tasks', s.step_index)
     from s where s.kind = 'map' and s.status = 'completed' and (

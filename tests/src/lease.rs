@@ -2,6 +2,7 @@
 //! replies and faults can come. Its actions carry the names of the SQL functions; each rule of the protocol can be left out, to see
 //! what the rule is for. Decision 10 in `docs/decisions` tells the rules.
 
+mod check;
 mod client;
 mod environment;
 mod exchange;
@@ -11,6 +12,7 @@ mod process;
 mod rule;
 mod search;
 mod step;
+mod suspect;
 mod world;
 
 pub use rule::{Fault, Rule, Setup, Violation};

@@ -8,6 +8,7 @@ mod flow;
 mod history;
 mod machine;
 mod settle;
+mod suspect;
 
 pub use driver::Driver;
 pub use flow::{Flow, Mode, Source, Step, any_flow};

@@ -55,8 +55,10 @@ begin
     -- What a large map has completed stays where it is and counts from there.
     where ss.run_id = p_new and (ss.task_count <= flow.large_map() or ss.status = 'skipped');
 
-    insert into flow.attempt_error (run_id, step_index, task_index, worker_id, batch, attempt, cause, error, at)
-    select p_new, e.step_index, e.task_index, e.worker_id, e.batch, e.attempt, e.cause, e.error, e.at
+    insert into flow.attempt_error (
+        run_id, step_index, task_index, worker_id, batch, attempt, cause, error, at, used_attempt, process_id, company, suspect_limit)
+    select p_new, e.step_index, e.task_index, e.worker_id, e.batch, e.attempt, e.cause, e.error, e.at, e.used_attempt, e.process_id,
+           e.company, e.suspect_limit
     from (
         select ss.step_index, -1 as task_index from flow.step_state ss
         where ss.run_id = p_new and ss.status in ('completed', 'skipped') and ss.queued_at is not null

@@ -1,5 +1,6 @@
--- End the live tasks of the given maps, or of whole runs where a step index is null, with status p_status, and remove their messages.
--- Returns the workers that hold some of them. The caller holds the runs' locks.
+-- End the live tasks of the given maps, or of whole runs where a step index is null, with status p_status, and remove their messages;
+-- what waits there as a suspect, of single steps too, waits no longer. Returns the workers that hold some of the tasks. The caller holds
+-- the runs' locks.
 create or replace function flow.end_tasks(p_steps flow.step_ref[], p_status flow.task_status, p_now timestamptz)
 returns bigint[] language plpgsql as $$
 declare
@@ -39,5 +40,6 @@ begin
     if v_deliveries is not null then
         perform flow.remove_messages(v_deliveries);
     end if;
+    perform flow.clear_suspects(p_steps);
     return v_workers;
 end $$;

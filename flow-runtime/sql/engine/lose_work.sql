@@ -1,6 +1,6 @@
 -- Take work away from who holds it and has not said in time what became of it: the attempt is used, and the work waits again while
--- attempts are left, else its step or run goes on as `when_exhausted` says. Returns what this has brought about.
--- The caller holds the locks of runs and work.
+-- attempts are left, else its step or run goes on as `when_exhausted` says. It is suspect no longer. Returns what this has brought about.
+-- The caller holds the locks of runs and work. A record of the attempt that is there already stays as it is.
 create or replace function flow.lose_work(p_work flow.work[], p_now timestamptz) returns flow.progress language plpgsql as $$
 declare
     v_failures flow.failure[];
@@ -21,9 +21,16 @@ begin
         left join lateral (
             select e.error from flow.attempt_error e
             where w.is_exhausted and e.run_id = w.run_id and e.step_index = w.step_index and e.task_index = w.task_index
-              and e.attempt = w.attempt limit 1
+              and e.attempt = w.attempt and e.used_attempt limit 1
         ) e on true
         order by w.run_id, w.step_index, w.task_index);
+    delete from flow.suspect s
+    using unnest(p_work) w
+    cross join lateral (
+        select l.ctid as row_id from flow.suspect l
+        where l.run_id = w.run_id and l.step_index = w.step_index and l.task_index = w.task_index for update
+    ) l
+    where s.ctid = l.row_id;
     v_progress := (select f.p_progress from flow.fail_work(v_failures, p_now) f);
     return flow.count_down_runs(v_progress, p_now);
 end $$;

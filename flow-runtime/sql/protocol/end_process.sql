@@ -1,16 +1,23 @@
--- End a process whose lease is over: from here on nothing that its workers say counts, and what they hold may be recovered.
+-- End a process whose lease is over: from here on nothing that its workers say counts, and what they hold may be recovered. How much
+-- that is, suspects and others, is stored with it, since each part of it is recovered by a transaction of its own.
 -- Returns whether it has ended. Waits for nobody: a process that is in the middle of a call is ended by a later try.
 create or replace function flow.end_process(p_process bigint) returns boolean language plpgsql as $$
+declare
+    v_held record;
 begin
     if not pg_try_advisory_xact_lock(p_process) then
         return false;
     end if;
     -- A statement later than the lock, so that it sees every renewal that was committed before.
-    update flow.process p set ended_at = clock_timestamp()
-    from (select l.process_id from flow.process l
-          where l.process_id = p_process and l.ended_at is null and l.stopped_at is null and l.lease_until <= clock_timestamp()
-          for update skip locked) l
-    where p.process_id = l.process_id;
+    perform from flow.process l
+    where l.process_id = p_process and l.ended_at is null and l.stopped_at is null and l.lease_until <= clock_timestamp()
+    for update skip locked;
+    if found then
+        select * into v_held from flow.count_company(p_process);
+        update flow.process p
+        set ended_at = clock_timestamp(), lost_suspects = v_held.p_suspects, lost_others = v_held.p_others
+        where p.process_id = p_process;
+    end if;
     return exists (select from flow.process p
                    where p.process_id = p_process and (p.ended_at is not null or p.stopped_at is not null));
 end $$;

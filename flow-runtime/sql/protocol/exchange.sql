@@ -8,6 +8,7 @@
 -- needs once (step -1 is the run's input).
 -- With p_mark_… only what lies behind those places of the queue's order is looked at, each in its priority; without, all of the queue.
 -- p_read_… are the last places that were read, p_read_us how long that took, and p_next_due_ms is when the next delayed work is due.
+-- Suspects come before what else waits; while a suspect must be alone in the process, nothing else is handed out.
 -- With p_careful at most one piece is claimed, and one whose values cannot be sent fails its run: no data of one run may keep a worker
 -- from the others.
 -- p_places, p_fates, p_waits_ms and p_max_attempts tell what became of each failure, by its place among the settlements: `retry`
@@ -42,6 +43,9 @@ declare
     v_offer flow.offer;
     v_rows integer; -- of its hand
     v_is_empty boolean := false; -- its queue, and so it still is
+    v_suspects record; -- whether the process holds some, some wait in the queue, and one anywhere must be alone
+    v_is_closed boolean; -- a suspect must be alone in the process
+    v_found record;
 begin
     if not (pg_try_advisory_xact_lock_shared(p_process) and pg_try_advisory_xact_lock(p_worker)) then
         p_state := 'busy';
@@ -83,12 +87,17 @@ begin
         select v.p_runs, v.p_steps, v.p_values into p_value_runs, p_value_steps, p_values
         from flow.shared_values(v_self, v_claims) v;
     else
+        select exists (select from flow.suspect s where s.process_id = p_process offset 0) as are_held,
+               exists (select from flow.suspect s where s.queue_id = v_self.queue_id and s.process_id is null offset 0) as are_waiting,
+               exists (select from flow.suspect s where s.suspect_limit = 0 offset 0) as must_be_alone
+        into v_suspects;
+        v_is_closed := v_suspects.must_be_alone and flow.is_closed(p_process);
         if v_self.state = 'ok' and p_limit > 0 then
             p_now := clock_timestamp();
             v_next_due := flow.move_due(v_self.queue_id, p_now);
         end if;
         if cardinality(p_settled_runs) > 0 then
-            if v_self.state = 'ok' and not p_careful then
+            if v_self.state = 'ok' and not p_careful and not v_is_closed then
                 -- A queue of pgmq delivery is in no order that could be kept: some slots, and now and then one of few, are for what
                 -- waits there, so that nobody's long chain keeps it waiting.
                 v_offer := row(p_worker, p_batch, v_self.queue_id, v_self.flow_id, v_self.steps,
@@ -127,21 +136,42 @@ begin
                     where r.run_id = e.run_id and r.status = 'failed' offset 0
                 ) r;
             end if;
+            if v_suspects.are_held then
+                perform flow.clear_settled(v_self);
+            end if;
+            if v_is_closed then
+                -- What it waited for may have come: the process is empty, or its suspect is settled.
+                v_is_closed := flow.is_closed(p_process);
+                v_progress.queues := v_progress.queues || array(
+                    select w.queue_id from flow.worker w where w.process_id = p_process and w.stopped_at is null);
+            end if;
         end if;
         p_now := clock_timestamp();
+        v_claims := nullif(v_progress.handed, '{}');
         if v_self.state = 'ok' and p_limit > 0 then
             if v_results is not null or v_self.queue_id = any (v_progress.queues) then
                 -- The results may have delayed something.
                 v_next_due := flow.move_due(v_self.queue_id, p_now);
             end if;
+            if v_suspects.are_waiting then
+                v_found := flow.claim_suspects(
+                    v_self, p_batch, p_limit, coalesce(cardinality(v_claims), 0), p_careful, p_now, v_is_closed);
+                v_is_closed := v_found.p_is_closed;
+                v_claims := v_claims || v_found.p_claims;
+                p_state := v_found.p_state;
+                p_reason := v_found.p_reason;
+                p_more := v_found.p_more;
+            end if;
+        end if;
+        if p_state = 'ok' and p_limit > 0 and (v_claims is not null or not v_is_closed) then
             v_is_empty := v_offer.slots is not null and v_self.message_ids is null and v_offer.head is null
                           and v_self.queue_id <> all (v_progress.queues);
             v_claimed := flow.claim_work(
-                v_self, p_batch, nullif(v_progress.handed, '{}'), p_limit - coalesce(cardinality(v_progress.handed), 0), p_careful,
-                v_marks, v_is_empty, p_now);
+                v_self, p_batch, v_claims, case when v_is_closed then 0 else p_limit - coalesce(cardinality(v_claims), 0) end,
+                p_careful and v_claims is null, v_marks, v_is_empty, p_now);
             p_state := v_claimed.p_state;
             p_reason := v_claimed.p_reason;
-            p_more := v_claimed.p_more;
+            p_more := p_more or v_claimed.p_more and not v_is_closed;
             v_claims := v_claimed.p_claims;
             p_value_runs := v_claimed.p_value_runs;
             p_value_steps := v_claimed.p_value_steps;
@@ -164,7 +194,7 @@ begin
     end if;
     if v_progress is not null then
         -- The own queue needs no wake-up when this exchange has left nothing visible in it.
-        if v_self.state = 'ok' and not p_more and p_limit > 0 then
+        if v_self.state = 'ok' and not p_more and p_limit > 0 and not v_is_closed then
             v_progress.queues := array_remove(v_progress.queues, v_self.queue_id);
         end if;
         if cardinality(v_progress.queues) + cardinality(v_progress.ended_runs) + cardinality(v_progress.workers) > 0 then

@@ -3,6 +3,7 @@
 -- with its worker; p_held_… is the work that they hold, p_held_over what of it has run past its timeout without a result.
 -- What is listed and neither outstanding nor held was never taken over: it is given back. What has run for ten seconds more than its
 -- timeout is taken back with its attempt.
+-- Leases that end later than they are long, because the database's clock went back, are cut to their length.
 -- Returns p_state ok | ended (recover, then revive) ; p_states with reasons, one a worker; p_lost, the places of held work that is not
 -- theirs any more, each with why; p_expired, other processes whose leases are over, with their lengths; p_rows of hands to be recovered, each with its
 -- worker; and in how many milliseconds the next lease of another process is over. Waits for no row.
@@ -39,7 +40,9 @@ begin
             if cardinality(v_over) > 0 then
                 v_held := flow.lock_held(v_worker.worker_id, flow.lock_runs(v_over, false));
                 v_held := array(select w from unnest(v_held) w
-                                where w.claimed_at + w.timeout_ms * interval '1 ms' + interval '10 s' <= v_now);
+                                -- A claim in the future is of a clock that went back; then what the worker has measured counts.
+                                where w.claimed_at > v_now
+                                   or w.claimed_at + w.timeout_ms * interval '1 ms' + interval '10 s' <= v_now);
                 if cardinality(v_held) > 0 then
                     v_progress := flow.join_progress(v_progress, flow.lose_work(v_held, v_now));
                 end if;
@@ -74,6 +77,13 @@ begin
     ) l
     where l.why is not null;
 
+    -- A clock that went back has left leases that end too late.
+    update flow.process p set lease_until = clock_timestamp() + p.lease_ms * interval '1 ms'
+    from (select l.process_id from flow.process l
+          where l.ended_at is null and l.stopped_at is null and l.process_id <> p_process
+            and l.lease_until > clock_timestamp() + l.lease_ms * interval '1 ms'
+          for update skip locked) l
+    where p.process_id = l.process_id;
     select array_agg(p.process_id) filter (where p.lease_until <= v_now),
            array_agg(p.lease_ms) filter (where p.lease_until <= v_now),
            ceil(extract(epoch from min(p.lease_until) filter (where p.lease_until > v_now) - v_now) * 1000)::bigint

@@ -1,5 +1,5 @@
 -- Take back what one row of a worker's hand lists, when the worker or its process has stopped, was ended or is gone: after a goodbye no
--- attempt is used, else the work is lost as flow.lose_work says. What somebody else has locked stays listed.
+-- attempt is used, else the work is lost as flow.lose_in_company says. What somebody else has locked stays listed.
 -- Returns whether nothing is left. Locks the row, then runs that nobody has locked, then their work.
 create or replace function flow.recover_hand(p_worker bigint, p_row bigint) returns boolean language plpgsql as $$
 declare
@@ -15,7 +15,7 @@ begin
         return true;
     end if;
     select w.stopped_at is not null or p.stopped_at is not null as has_stopped,
-           w.worker_id is null or p.process_id is null or p.ended_at is not null as was_ended
+           w.worker_id is null or p.process_id is null or p.ended_at is not null as was_ended, w.process_id
     into v_owner
     from (values (p_worker)) v(worker_id)
     left join flow.worker w on w.worker_id = v.worker_id
@@ -31,7 +31,7 @@ begin
     if cardinality(v_held) > 0 and v_owner.has_stopped then
         v_progress.queues := flow.give_back(v_held, v_now);
     elsif cardinality(v_held) > 0 then
-        v_progress := flow.lose_work(v_held, v_now);
+        v_progress := flow.lose_in_company(v_held, v_owner.process_id, v_now);
     end if;
     perform flow.tell(v_progress);
 

@@ -1,6 +1,7 @@
 //! What a worker's program does: handlers end, exchanges are sent and their replies taken over, work is released, the worker says goodbye.
 
 use super::{
+    environment::crash,
     rule::{Fault, Rule},
     step::Steps,
     world::{Condition, Exchange, Held, Phase, Place, Reply, SLOTS, Stage, Standing, Worker, World, one},
@@ -53,6 +54,11 @@ impl Steps<'_> {
                 next
             };
             match held.stage {
+                Stage::Running if self.setup.poison.contains(&held.piece) => {
+                    let mut next = crash(world, usize::from(world.workers[of].program));
+                    next.work[usize::from(held.piece)].kills += 1;
+                    self.by_worker("a handler kills its process", of, next);
+                }
                 Stage::Running => {
                     self.by_worker("a handler returns", of, becomes(Stage::Good));
                     if world.has_left(Fault::Fail) {

@@ -3,7 +3,8 @@
 use super::{
     rule::Fault,
     step::{Action, Steps},
-    world::{Condition, Phase, Place, Standing, World},
+    suspect::Company,
+    world::{Condition, Phase, Place, Process, Standing, Worker, World},
 };
 
 impl Steps<'_> {
@@ -26,6 +27,7 @@ impl Steps<'_> {
                 next.programs[of].condition = Condition::Up;
                 self.by_program("the process goes on", of, next);
             }
+            Condition::Crashed if world.is_restarted => self.start_again(of),
             Condition::Crashed | Condition::Left => {}
         }
         self.let_leases_end(of);
@@ -58,6 +60,28 @@ impl Steps<'_> {
                 self.by_fault(action.name, action.whom, action.which, Fault::Late, next);
             }
         }
+    }
+
+    /// A program that has died comes back as a new process, when what it held was recovered; numbers are used again, to have few of them.
+    fn start_again(&mut self, of: usize) {
+        let world = self.world;
+        let of_program = |worker: &&Worker| usize::from(worker.program) == of;
+        let is_gone =
+            world.workers.iter().filter(of_program).all(|worker| worker.hand.is_empty() && worker.calls.is_empty());
+        let process = usize::from(world.programs[of].process);
+        if !is_gone || world.processes[process].standing == Standing::Live {
+            return;
+        }
+        let mut next = world.clone();
+        next.programs[of].condition = Condition::Up;
+        next.programs[of].beats.clear();
+        let fresh = Process { standing: Standing::Live, is_in_time: true, is_spared: false, lost: Company::default() };
+        next.processes[process] = fresh;
+        next.workers
+            .iter_mut()
+            .filter(|worker| usize::from(worker.program) == of)
+            .for_each(|worker| worker.highest = 0);
+        self.by_program("the program is started again", of, next);
     }
 
     fn outage(&mut self) {
@@ -100,7 +124,7 @@ impl Steps<'_> {
 }
 
 /// What the program knew is gone; what it has sent may still be done.
-fn crash(world: &World, of: usize) -> World {
+pub(super) fn crash(world: &World, of: usize) -> World {
     let mut next = world.clone();
     let program = &mut next.programs[of];
     program.condition = Condition::Crashed;

@@ -83,12 +83,19 @@ impl Steps<'_> {
     fn commit_with(&mut self, of: usize, place: usize, look: Look, locked: Option<Locked>) {
         let call = &self.world.workers[of].calls[place];
         let settles = !matches!(locked, Some(Locked::Results | Locked::All));
-        let claims_some = look == Look::MayClaim && !matches!(locked, Some(Locked::Waiting | Locked::All));
+        let may_claim = !matches!(locked, Some(Locked::Waiting | Locked::All));
         let mut next = self.world.clone();
         if settles && let Err(violation) = self.settle(&mut next, of, call) {
             return self.breaks("exchange: settles", "worker", of, violation);
         }
-        let claims = if claims_some { claim(&mut next, of, call) } else { Vec::new() };
+        let claims = match look {
+            Look::MayClaim { held, is_closed } if may_claim => {
+                // What it waited for may have come with its own results.
+                let is_closed = is_closed && (call.results.is_empty() || !settles || next.is_closed(call.process));
+                self.claim(&mut next, of, place, held, is_closed)
+            }
+            _ => Vec::new(),
+        };
         let name = if claims.is_empty() { "exchange: is committed" } else { "exchange: is committed with claims" };
         if self.list(&mut next, of, call, &claims) {
             let answered = (0_u8..).zip(&call.results).fold(0, |all, (result, _)| all | one(result));
@@ -119,6 +126,8 @@ impl Steps<'_> {
                 return Err(Violation::ResultOfAnotherClaim);
             }
             if is_fenced && held.stage == Stage::Bad {
+                // Whoever settles it lives, so it has not killed its process.
+                work.suspect = None;
                 world.use_attempt(held.piece);
             } else if is_fenced {
                 world.complete(held.piece);
@@ -202,26 +211,13 @@ fn look(world: &World, of: usize) -> Look {
     if worker.is_stopped || process.standing != Standing::Live {
         Look::Refused
     } else if process.is_in_time {
-        Look::MayClaim
+        Look::MayClaim { held: world.company(worker.process), is_closed: world.is_closed(worker.process) }
     } else {
         Look::MaySettle
     }
 }
 
-/// `flow.claim_work`: what waits, in its order.
-fn claim(world: &mut World, of: usize, call: &Exchange) -> Vec<Held> {
-    let mut claims = Vec::new();
-    for piece in 0..world.work.len() {
-        if claims.len() < usize::from(call.limit) && world.work[piece].place == Place::Waiting {
-            world.work[piece].place = Place::Held { worker: of as u8, batch: call.batch };
-            world.work[piece].claim += 1;
-            claims.push(held(world, of, piece as u8, call.batch));
-        }
-    }
-    claims
-}
-
-fn held(world: &World, of: usize, piece: u8, batch: u8) -> Held {
+pub(super) fn held(world: &World, of: usize, piece: u8, batch: u8) -> Held {
     let claim = world.work[usize::from(piece)].claim;
     Held { piece, batch, claim, under: world.workers[of].process, stage: Stage::Running, is_lost: false }
 }

@@ -18,7 +18,10 @@ struct Heard {
 impl Steps<'_> {
     pub(super) fn of_heartbeat(&mut self, of: usize) {
         let program = &self.world.programs[of];
-        if program.condition == Condition::Up && !program.beats.iter().any(|beat| beat.is_awaited) {
+        if program.condition == Condition::Up
+            && !self.setup.is_quiet
+            && !program.beats.iter().any(|beat| beat.is_awaited)
+        {
             self.compose(of);
         }
         for place in 0..program.beats.len() {
@@ -116,6 +119,7 @@ impl Steps<'_> {
                     return Err(Violation::ResultThrownAway);
                 }
                 world.use_attempt(held.piece);
+                world.work[usize::from(held.piece)].suspect = None;
             }
         }
         Ok(())

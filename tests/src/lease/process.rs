@@ -3,6 +3,7 @@
 use super::{
     rule::{Fault, Rule, Violation},
     step::Steps,
+    suspect::Company,
     world::{Condition, Exchange, Phase, Process, Recovery, Revival, Standing, World, one},
 };
 
@@ -68,7 +69,8 @@ impl Steps<'_> {
         if row.is_spared && is_healthy {
             return self.breaks("end_process", "process", process, Violation::EndedAfterOutage);
         }
-        next.processes[process] = Process { standing: Standing::Ended, is_in_time: false, is_spared: false };
+        let lost = self.world.company(process as u8);
+        next.processes[process] = Process { standing: Standing::Ended, is_in_time: false, is_spared: false, lost };
         self.by_program("end_process", by, next);
     }
 
@@ -109,8 +111,8 @@ impl Steps<'_> {
                 next.give_back(*piece);
             } else if recovery.has_stopped {
                 return self.breaks("recover_hand", "worker", of, Violation::AttemptAfterGoodbye);
-            } else {
-                next.use_attempt(*piece);
+            } else if let Err(violation) = self.lose(&mut next, *piece, worker.process) {
+                return self.breaks("recover_hand", "worker", of, violation);
             }
         }
         next.workers[of].hand.retain(|row| row.batch != recovery.batch);
@@ -167,7 +169,7 @@ impl Steps<'_> {
         next.programs[of].revival = None;
         let row = &mut next.processes[usize::from(revival.to)];
         if row.standing == Standing::Unused {
-            *row = Process { standing: Standing::Live, is_in_time: true, is_spared: false };
+            *row = Process { standing: Standing::Live, is_in_time: true, is_spared: false, lost: Company::default() };
         }
         for place in self.moved(self.world, revival) {
             next.workers[place].process = revival.to;

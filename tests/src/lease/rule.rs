@@ -52,6 +52,22 @@ pub enum Rule {
     /// `revive_process` names the workers: also one whose row names yet another process, because a reply was lost or because it was
     /// registered for the ended process meanwhile.
     ReviveNamesWorkers,
+    /// What is lost together with other work uses no attempt.
+    CompanyUsesNone,
+    /// What was lost together is counted when the process is ended, not when each part of it is recovered.
+    CountedAtEnd,
+    /// The only suspect that is lost beside other work must be alone from then on.
+    OnlySuspectAlone,
+    /// A process holds at most as many suspects as the smallest limit among them.
+    SuspectsLimited,
+    /// Who claims a suspect counts what its process holds under a lock of the process, in a statement later than the lock.
+    SuspectsCountedLocked,
+    /// A suspect that must be alone is claimed only by a process that holds nothing.
+    AloneWhenEmpty,
+    /// It is claimed only while no other exchange of the process is at work.
+    AloneByLock,
+    /// A process claims nothing else while it holds one.
+    AloneKept,
     /// What the server is doing for a lost connection has ended before its program tries again.
     LostTryEnded,
 }
@@ -110,6 +126,14 @@ pub enum Violation {
     AttemptWithoutLoss,
     /// An attempt was used by work of a worker that has said goodbye.
     AttemptAfterGoodbye,
+    /// An attempt was used by work that was lost together with other work.
+    AttemptInCompany,
+    /// A process holds more suspects than one of them allows.
+    TooManySuspects,
+    /// A process holds other work beside a suspect that must be alone.
+    CompanyOfAlone,
+    /// Work that kills its process has been run too often.
+    PoisonRunsOn,
     /// There is a state from which the work cannot end any more, or a living worker can never claim again.
     Stuck,
 }
@@ -131,6 +155,12 @@ pub struct Setup {
     pub fold_at: usize,
     /// How often each fault happens at most.
     pub faults: Vec<(Fault, u8)>,
+    /// Pieces of work whose handlers kill their process. Programs that die are started again then.
+    pub poison: Vec<u8>,
+    /// How often one of them may run.
+    pub most_kills: u8,
+    /// There are no heartbeats: leases of processes that are up do not end.
+    pub is_quiet: bool,
     /// The rules that are left out.
     pub without: Vec<Rule>,
     /// How many states are looked at before the search gives up.
@@ -148,6 +178,9 @@ impl Setup {
             claim_at_most: 2,
             fold_at: 3,
             faults: faults.to_vec(),
+            poison: Vec::new(),
+            most_kills: 0,
+            is_quiet: false,
             without: Vec::new(),
             most_states: 3_000_000,
         }
@@ -177,6 +210,6 @@ impl Setup {
     pub(super) fn may_use_attempts(&self) -> bool {
         use Fault::{Crash, Fail, Freeze, Late, Outage, Over};
         let uses = |fault: Fault| matches!(fault, Late | Crash | Freeze | Outage | Fail | Over);
-        self.faults.iter().any(|(fault, times)| *times > 0 && uses(*fault))
+        !self.poison.is_empty() || self.faults.iter().any(|(fault, times)| *times > 0 && uses(*fault))
     }
 }

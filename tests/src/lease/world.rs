@@ -1,6 +1,9 @@
 //! One state: the rows of the database, what each program knows, and the calls that are on their way.
 
-use super::rule::{FAULTS, Fault, Setup, Violation};
+use super::{
+    rule::{FAULTS, Fault, Setup},
+    suspect::Company,
+};
 
 /// How many attempts a piece of work has.
 pub(super) const MAX_ATTEMPTS: u8 = 2;
@@ -25,6 +28,8 @@ pub(super) struct World {
     /// `recover_hand` between its look at the owner and its changes.
     pub(super) recovery: Option<Recovery>,
     pub(super) budget: [u8; FAULTS],
+    /// Programs that have died are started again.
+    pub(super) is_restarted: bool,
 }
 
 /// A piece of work, as its row says.
@@ -32,6 +37,10 @@ pub(super) struct World {
 pub(super) struct Work {
     pub(super) place: Place,
     pub(super) attempts_used: u8,
+    /// How many suspects a process may hold while it holds this one; 0 when it must be alone; none when it is not suspect.
+    pub(super) suspect: Option<u8>,
+    /// How often it has killed its process; known to the model alone.
+    pub(super) kills: u8,
     /// Which claim is the latest; known to the model alone.
     pub(super) claim: u8,
 }
@@ -40,7 +49,7 @@ pub(super) struct Work {
 pub(super) enum Place {
     /// What it depends on has not ended.
     NotReady,
-    /// It has a message.
+    /// It has a message, or waits as a suspect.
     Waiting,
     /// Started, under this fence.
     Held {
@@ -61,6 +70,8 @@ pub(super) struct Process {
     pub(super) is_in_time: bool,
     /// It has not renewed since the last outage, which is less than a lease ago; known to the model alone.
     pub(super) is_spared: bool,
+    /// What it held when it was ended.
+    pub(super) lost: Company,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -154,7 +165,11 @@ pub(super) enum Phase {
 pub(super) enum Look {
     Refused,
     MaySettle,
-    MayClaim,
+    /// With what its process held then, and whether a suspect that must be alone kept it from claiming.
+    MayClaim {
+        held: Company,
+        is_closed: bool,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -247,7 +262,8 @@ impl Held {
 impl World {
     /// The state in which everything waits and every process has just registered.
     pub(super) fn first(setup: &Setup) -> Self {
-        let unused = Process { standing: Standing::Unused, is_in_time: false, is_spared: false };
+        let unused =
+            Process { standing: Standing::Unused, is_in_time: false, is_spared: false, lost: Company::default() };
         let mut processes = vec![unused; PROCESSES];
         let (mut programs, mut workers) = (Vec::new(), Vec::new());
         for (program, count) in (0_u8..).zip(&setup.programs) {
@@ -281,11 +297,20 @@ impl World {
                 });
             }
         }
-        let mut work = vec![Work { place: Place::Waiting, attempts_used: 0, claim: 0 }; setup.work];
+        let mut work =
+            vec![Work { place: Place::Waiting, attempts_used: 0, suspect: None, kills: 0, claim: 0 }; setup.work];
         if setup.is_chain {
             work[1..].iter_mut().for_each(|work| work.place = Place::NotReady);
         }
-        Self { work, processes, workers, programs, recovery: None, budget: setup.budget() }
+        Self {
+            work,
+            processes,
+            workers,
+            programs,
+            recovery: None,
+            budget: setup.budget(),
+            is_restarted: !setup.poison.is_empty(),
+        }
     }
 
     pub(super) fn has_left(&self, fault: Fault) -> bool {
@@ -315,13 +340,15 @@ impl World {
         work.attempts_used += 1;
         work.place = if work.attempts_used >= MAX_ATTEMPTS { Place::Failed } else { Place::Waiting };
         if work.place == Place::Failed {
+            work.suspect = None;
             self.end_followers(piece);
         }
     }
 
     /// The work is done, and what follows is ready: it waits, unless the same exchange hands it out.
     pub(super) fn complete(&mut self, piece: u8) {
-        self.work[usize::from(piece)].place = Place::Completed;
+        let work = &mut self.work[usize::from(piece)];
+        (work.place, work.suspect) = (Place::Completed, None);
         if let Some(next) = self.work.get_mut(usize::from(piece) + 1).filter(|next| next.place == Place::NotReady) {
             next.place = Place::Waiting;
         }
@@ -356,36 +383,6 @@ impl World {
                     && self.processes[usize::from(worker.process)].standing == Standing::Live;
             }
         }
-        living == 0 || (is_usable && self.all_work_has_ended())
-    }
-
-    /// What must hold in every state.
-    pub(super) fn check(&self, setup: &Setup) -> Result<(), Violation> {
-        for (piece, work) in (0_u8..).zip(&self.work) {
-            if let Place::Held { worker, batch } = work.place {
-                let hand = &self.workers[usize::from(worker)].hand;
-                if !hand.iter().any(|row| row.places.contains(&(piece, batch))) {
-                    return Err(Violation::ListedNowhere);
-                }
-            }
-            if work.attempts_used > 0 && !setup.may_use_attempts() {
-                return Err(Violation::AttemptWithoutLoss);
-            }
-        }
-        for (place, worker) in (0_u8..).zip(&self.workers) {
-            let program = &self.programs[usize::from(worker.program)];
-            let process = self.processes[usize::from(program.process)];
-            let is_safe =
-                program.condition == Condition::Up && process.standing == Standing::Live && process.is_in_time;
-            for held in worker.held.iter().filter(|held| is_safe && held.under == program.process) {
-                let work = self.work[usize::from(held.piece)];
-                let is_its_own = self.is_fenced(held.piece, place, held.batch) && work.claim == held.claim;
-                let was_cancelled = matches!(work.place, Place::Cancelled | Place::Pruned);
-                if held.stage == Stage::Running && !held.is_lost && !is_its_own && !was_cancelled {
-                    return Err(Violation::TakenUnderHandler);
-                }
-            }
-        }
-        Ok(())
+        (living == 0 && !self.is_restarted) || (is_usable && self.all_work_has_ended())
     }
 }

@@ -1,6 +1,6 @@
 //! Plays a history on the engine and on the machine, and compares them after every step.
 
-use std::{sync::atomic::Ordering, time::Duration};
+use std::{collections::HashMap, sync::atomic::Ordering, time::Duration};
 
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -130,15 +130,44 @@ impl<'a> Driver<'a> {
 
     async fn claim(&mut self, worker: usize, limit: i32) -> Played<usize> {
         let reply = self.workers[worker].hand.exchange(limit, &[]).await;
-        self.take(worker, limit, reply)
+        self.take(worker, limit, reply).await
+    }
+
+    /// Where all suspects are, the oldest first.
+    async fn suspects(&self) -> Played<Vec<(Uuid, usize, usize)>> {
+        let query = "select s.run_id, s.step_index, s.task_index from flow.suspect s
+                     order by s.queued_at, s.run_id, s.step_index, s.task_index";
+        let found: Vec<(Uuid, i32, i32)> =
+            sqlx::query_as(query).fetch_all(self.engine.pool()).await.map_err(|e| e.to_string())?;
+        Ok(found.into_iter().map(|(run, step, task)| (run, index(step), index(task.max(0)))).collect())
     }
 
     /// Checks the claims of a reply against the machine and takes note of them; returns how many there are.
-    fn take(&mut self, worker: usize, limit: i32, reply: Reply) -> Played<usize> {
+    async fn take(&mut self, worker: usize, limit: i32, reply: Reply) -> Played<usize> {
         same("the state", reply.state.as_str(), "ok")?;
-        let claimable = self.machine.claimable(&self.workers[worker].steps);
-        same("the number of claims", &reply.claims.len(), &claimable.min(usize::try_from(limit).unwrap_or(0)))?;
+        let limit = usize::try_from(limit).unwrap_or(0);
+        let order = self.suspects().await?;
+        let Worker { hand, steps } = &self.workers[worker];
         let count = reply.claims.len();
+        let claimed = reply.claims.iter().map(place).filter(|id| self.machine.is_suspect(*id));
+        let claimed: Vec<_> = order.iter().filter(|id| claimed.clone().any(|one| one == **id)).copied().collect();
+        match self.machine.fitting(hand.id, steps, limit, &order) {
+            // Work may have been handed out before the suspect that must be alone came to be the oldest.
+            None => same("suspects claimed beside one that must be alone", &claimed, &Vec::new())?,
+            Some(fitting) if limit > 0 && self.machine.must_be_alone(&fitting) => {
+                same(
+                    "that one suspect is claimed, or others are handed out",
+                    &true,
+                    &(claimed == fitting || claimed.is_empty()),
+                )?;
+                same("nothing is claimed beside it", &true, &(claimed.is_empty() || count == 1))?;
+            }
+            Some(fitting) => {
+                let expected = (self.machine.claimable(steps) + fitting.len()).min(limit);
+                same("the number of claims", &count, &expected)?;
+                same("the oldest suspects", &claimed, &fitting[..claimed.len().min(fitting.len())].to_vec())?;
+            }
+        }
         for claim in reply.claims {
             self.note(worker, claim)?;
         }
@@ -189,7 +218,7 @@ impl<'a> Driver<'a> {
             &std::mem::take(&mut reply.verdicts),
             &verdicts.iter().map(|v| (*v).to_owned()).collect(),
         )?;
-        self.take(worker, limit, reply)?;
+        self.take(worker, limit, reply).await?;
         Ok(())
     }
 
@@ -265,7 +294,7 @@ impl<'a> Driver<'a> {
             self.engine.hands().await.iter().any(|(worker, row, _)| *worker == holder.0 && *row >= holder.1);
         let reply = hand.repeat(limit, &[]).await;
         if !is_repeat {
-            return self.take(worker, limit, reply).map(drop);
+            return self.take(worker, limit, reply).await.map(drop);
         }
         same("the number of tasks handed over again", &reply.claims.len(), &self.machine.held(holder))?;
         for claim in reply.claims {
@@ -277,11 +306,15 @@ impl<'a> Driver<'a> {
     /// Every lease ends, row of a hand by row of a hand is recovered, and every message becomes visible.
     async fn pass_time(&mut self) -> Played {
         self.engine.expire_leases().await;
-        for (worker, row, entries) in self.engine.hands().await {
+        let hands = self.engine.hands().await;
+        let company: HashMap<i64, _> =
+            hands.iter().map(|(worker, ..)| (*worker, self.machine.company(*worker))).collect();
+        for (worker, row, entries) in hands {
+            let together = company[&worker];
             let mut lost = Vec::new();
             for (run, step, task, batch) in entries {
                 let listed = (run, index(step), index(task.max(0)));
-                lost.extend(self.machine.lose(&[listed], (worker, batch)));
+                lost.extend(self.machine.lose(listed, (worker, batch), together));
             }
             lost.sort_by_key(|one| (self.machine.find(one.run), one.step, one.task));
             self.machine.settle(worker, &lost);
@@ -304,6 +337,10 @@ impl<'a> Driver<'a> {
         same("whether a retry is allowed", &new.is_ok(), &self.machine.retry(at, id))?;
         known.map_or(Ok(()), |known| same("the run that retries", &id, &known))
     }
+}
+
+fn place(claim: &Claim) -> (Uuid, usize, usize) {
+    (claim.run, index(claim.step), index(claim.task))
 }
 
 fn index(number: i32) -> usize {

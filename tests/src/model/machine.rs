@@ -8,7 +8,6 @@ use uuid::Uuid;
 use super::{
     contain::contains,
     flow::{Flow, Mode, Source},
-    settle::{Outcome, Sent},
 };
 
 /// One run with its steps and tasks.
@@ -53,8 +52,10 @@ pub struct Task {
     pub item: Option<Value>,
     /// Attempts that did not succeed, by who held them: whether the lease had ended.
     pub errors: BTreeMap<(i64, i64), bool>,
-    /// Whether its message is visible.
+    /// Whether its message is visible, or it waits as a suspect.
     pub is_visible: bool,
+    /// How many suspects a process may hold while it holds this one; 0 when it must be alone.
+    pub suspect: Option<usize>,
     pub(super) output: Option<Value>,
 }
 
@@ -140,23 +141,6 @@ impl Machine {
         true
     }
 
-    /// What a worker held under a batch is lost: it waits again, or has failed when no attempt is left.
-    pub(super) fn lose(&mut self, listed: &[(Uuid, usize, usize)], holder: (i64, i64)) -> Vec<Sent> {
-        let is_held = |task: &Task| task.status == "started" && task.holder == Some(holder);
-        let held = listed
-            .iter()
-            .filter(|(run, step, task)| self.runs[self.find(*run)].tasks.get(&(*step, *task)).is_some_and(is_held));
-        let text = "the lease ended before the attempt was settled";
-        held.map(|(run, step, task)| Sent {
-            run: *run,
-            step: *step,
-            task: *task,
-            batch: holder.1,
-            outcome: Outcome::LeaseExpired(text.to_owned()),
-        })
-        .collect()
-    }
-
     /// Every message becomes visible.
     pub fn pass_time(&mut self) {
         for task in self.runs.iter_mut().flat_map(|run| run.tasks.values_mut()) {
@@ -164,10 +148,13 @@ impl Machine {
         }
     }
 
-    /// How many tasks of these steps a claim would find.
+    /// How many tasks of these steps a claim would find that are not suspect.
     pub fn claimable(&self, steps: &[usize]) -> usize {
         let tasks = self.runs.iter().flat_map(|run| &run.tasks);
-        tasks.filter(|((step, _), task)| task.is_live() && task.is_visible && steps.contains(step)).count()
+        let is_claimable = |((step, _), task): &(&(usize, usize), &Task)| {
+            task.is_live() && task.is_visible && task.suspect.is_none() && steps.contains(step)
+        };
+        tasks.filter(is_claimable).count()
     }
 
     /// A worker claims a task that is visible, or is told once more that it has; returns the task as it is then.

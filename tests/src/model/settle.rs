@@ -109,6 +109,7 @@ impl Machine {
         let run = &mut self.runs[at];
         let ending = run.tasks.get_mut(&(step, task)).expect("it was judged");
         (ending.status, ending.output) = ("completed", is_map.then(|| output.clone()));
+        ending.suspect = None;
         let tasks: Vec<_> = run.tasks.range((step, 0)..(step + 1, 0)).map(|(_, task)| task).collect();
         if tasks.iter().any(|task| task.status != "completed") {
             return false;
@@ -134,6 +135,7 @@ impl Machine {
             return Failed::Late;
         }
         task.errors.entry((worker, one.batch)).or_insert(has_expired);
+        task.suspect = None;
         if is_retryable && task.attempt < max_attempts {
             (task.status, task.holder, task.is_visible) = ("queued", None, is_visible);
             return Failed::Retried;

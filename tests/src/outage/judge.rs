@@ -1,7 +1,7 @@
 //! What the journals of a load say, held against the database that is left.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{HashMap, HashSet, VecDeque},
     fmt, fs,
     path::{Path, PathBuf},
 };
@@ -255,13 +255,14 @@ struct Attempt<'a> {
 }
 
 /// Finds the attempts that ran beside another one of the same task, unless the lease of the earlier one had ended by then.
-fn judge_calls(figures: &mut Figures, events: &[Event], ended_leases: &HashMap<(String, u32), u64>) {
+fn judge_calls(figures: &mut Figures, events: &[Event], ended_leases: &HashMap<(String, u32), Vec<u64>>) {
     for (task, mut attempts) in attempts(figures, events) {
         attempts.sort_by_key(|attempt| attempt.begins_at);
         for (at, earlier) in attempts.iter().enumerate() {
             for later in attempts[at + 1..].iter().filter(|later| later.begins_at < earlier.ends_at) {
-                let lease_ended_at = ended_leases.get(&(task.clone(), earlier.number));
-                if later.number > earlier.number && lease_ended_at.is_some_and(|at| *at <= later.begins_at) {
+                let ended = ended_leases.get(&(task.clone(), earlier.number)).into_iter().flatten();
+                let has_ended = ended.clone().any(|at| (earlier.begins_at..=later.begins_at).contains(at));
+                if later.number >= earlier.number && has_ended {
                     continue;
                 }
                 let is_claimed_again = later.number == earlier.number && later.worker != earlier.worker;
@@ -281,20 +282,20 @@ fn judge_calls(figures: &mut Figures, events: &[Event], ended_leases: &HashMap<(
 
 /// The attempts of each task. Every call has an end, since no process of the load is killed.
 fn attempts<'a>(figures: &mut Figures, events: &'a [Event]) -> HashMap<String, Vec<Attempt<'a>>> {
-    let mut open: HashMap<&[String], u64> = HashMap::new();
+    // What was lost in company begins again as the same attempt, maybe in the same worker.
+    let mut open: HashMap<&[String], VecDeque<u64>> = HashMap::new();
     let mut tasks: HashMap<String, Vec<Attempt<'_>>> = HashMap::new();
     for event in events.iter().filter(|event| event.kind == "begin" || event.kind == "end") {
         let [run, step, task, attempt, worker] = &event.fields[..] else { panic!("a call has five fields") };
         if event.kind == "begin" {
-            if open.insert(&event.fields, event.at).is_some() {
-                figures.overlapped.push(format!("{} began twice in one worker", event.fields.join(" ")));
-            }
-        } else if let Some(begins_at) = open.remove(&event.fields[..]) {
+            open.entry(&event.fields).or_default().push_back(event.at);
+        } else if let Some(begins_at) = open.get_mut(&event.fields[..]).and_then(VecDeque::pop_front) {
             let attempt = Attempt { number: attempt.parse().unwrap(), begins_at, ends_at: event.at, worker };
             tasks.entry(format!("{run} {step} {task}")).or_default().push(attempt);
         }
     }
-    figures.hung.extend(open.keys().map(|call| format!("the call {} did not end", call.join(" "))));
+    let still_open = open.iter().filter(|(_, begins)| !begins.is_empty());
+    figures.hung.extend(still_open.map(|(call, _)| format!("the call {} did not end", call.join(" "))));
     tasks
 }
 
@@ -308,8 +309,8 @@ async fn stored_runs(pool: &PgPool) -> HashMap<String, Stored> {
     rows.into_iter().map(stored).collect()
 }
 
-/// When which attempt's lease was found to have ended, by task and attempt.
-async fn ended_leases(pool: &PgPool) -> HashMap<(String, u32), u64> {
+/// When which attempt's lease was found to have ended, by task and attempt: more than once where it was lost in company.
+async fn ended_leases(pool: &PgPool) -> HashMap<(String, u32), Vec<u64>> {
     let select =
         "select e.run_id || ' ' || d.slug || ' ' || e.task_index, e.attempt, (1e6 * extract(epoch from e.at))::bigint
                   from flow.attempt_error e
@@ -317,7 +318,11 @@ async fn ended_leases(pool: &PgPool) -> HashMap<(String, u32), u64> {
                   join flow.step d on d.flow_id = r.flow_id and d.step_index = e.step_index
                   where e.cause = 'lease_expired'";
     let rows: Vec<(String, i32, i64)> = sqlx::query_as(select).fetch_all(pool).await.unwrap();
-    rows.into_iter().map(|(task, attempt, at)| ((task, attempt.unsigned_abs()), at.unsigned_abs())).collect()
+    let mut ended: HashMap<_, Vec<u64>> = HashMap::new();
+    for (task, attempt, at) in rows {
+        ended.entry((task, attempt.unsigned_abs())).or_default().push(at.unsigned_abs());
+    }
+    ended
 }
 
 async fn broken_rows(pool: &PgPool) -> Vec<String> {

@@ -32,7 +32,7 @@ pub struct Reply {
 }
 
 /// A place in the order of a queue: priority, age, run, step and task.
-pub type Mark = (i16, DateTime<Utc>, Uuid, i32, i32);
+pub(super) type Mark = (i16, DateTime<Utc>, Uuid, i32, i32);
 
 /// One claimed task with what its handler would be called with.
 #[derive(Debug, Clone, PartialEq)]
