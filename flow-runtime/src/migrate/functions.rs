@@ -28,6 +28,7 @@ pub(super) const FUNCTIONS: &[Function] = sql_files![
         "remove_messages",
     ],
     "engine": [
+        "abort_run",
         "advance_steps",
         "begin_steps",
         "check_start",
@@ -126,6 +127,7 @@ pub(super) const FUNCTIONS: &[Function] = sql_files![
         "undeprecate",
     ],
     "protocol": [
+        "cancel_run_quietly",
         "deploy",
         "end_process",
         "ended_runs",
@@ -144,8 +146,10 @@ pub(super) const FUNCTIONS: &[Function] = sql_files![
         "run_progress",
         "start_run",
         "start_runs",
+        "start_runs_quietly",
         "stop_process",
         "stop_worker",
+        "tell_others",
         "unserved_queues",
         "withdraw_drain",
     ],
@@ -161,6 +165,7 @@ pub(super) const FUNCTIONS: &[Function] = sql_files![
 /// The functions that look few rows of large tables up by their keys, and are called often.
 const PLANNED: &[&str] = &[
     "cancel_run",
+    "cancel_run_quietly",
     "end_process",
     "ended_runs",
     "exchange",
@@ -171,7 +176,7 @@ const PLANNED: &[&str] = &[
     "release_work",
     "retry_run",
     "run_progress",
-    "start_runs",
+    "start_runs_quietly",
 ];
 
 /// What the planner may not do in [`PLANNED`] and in all that these call: what is right for large joins is wrong for a few keys, and

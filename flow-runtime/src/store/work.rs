@@ -6,7 +6,10 @@ use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::outcome::Outcome;
+use super::{
+    news::{News, NewsColumns},
+    outcome::Outcome,
+};
 use crate::error::DbError;
 
 /// One piece of work as a worker holds it; worker and batch are the fence of whatever is said about it.
@@ -96,6 +99,8 @@ pub(crate) struct Exchanged {
     pub(crate) fates: Vec<(usize, Fate)>,
     /// The runs that failed with this exchange.
     pub(crate) failed_runs: Vec<FailedRun>,
+    /// What is to be told to others.
+    pub(crate) news: News,
 }
 
 /// What became of a failed attempt.
@@ -142,6 +147,15 @@ struct ExchangeRow {
     p_failed_runs: Option<Vec<Uuid>>,
     p_failed_steps: Option<Vec<Option<i32>>>,
     p_failed_errors: Option<Vec<Option<String>>>,
+    #[sqlx(flatten)]
+    news: NewsColumns,
+}
+
+#[derive(sqlx::FromRow)]
+struct GivenUpRow {
+    p_verdict: String,
+    #[sqlx(flatten)]
+    news: NewsColumns,
 }
 
 /// The columns of a list of work, as the functions take them.
@@ -201,6 +215,7 @@ impl Exchanged {
             bytes,
             fates,
             failed_runs,
+            news: row.news.into(),
             state: row.p_state,
             reason: row.p_reason.unwrap_or_default(),
             has_more: row.p_more.unwrap_or(false),
@@ -244,14 +259,14 @@ fn failed_runs(row: &mut ExchangeRow) -> Vec<FailedRun> {
         .collect()
 }
 
-/// Fails the run of an attempt whose result cannot be recorded.
+/// Fails the run of an attempt whose result cannot be recorded. Returns the verdict, and what this has brought about.
 pub(crate) async fn give_up_attempt(
     connection: &mut PgConnection,
     worker_id: i64,
     settlement: &Settlement,
-) -> Result<Verdict, DbError> {
+) -> Result<(Verdict, News), DbError> {
     let id = settlement.id;
-    let name: String = sqlx::query_scalar("select flow.give_up_attempt($1, $2, $3, $4, $5, $6)")
+    let given_up: GivenUpRow = sqlx::query_as("select * from flow.give_up_attempt($1, $2, $3, $4, $5, $6)")
         .bind(worker_id)
         .bind(id.run_id)
         .bind(id.step)
@@ -260,7 +275,7 @@ pub(crate) async fn give_up_attempt(
         .bind(settlement.outcome.error())
         .fetch_one(connection)
         .await?;
-    Ok(verdict(&name))
+    Ok((verdict(&given_up.p_verdict), given_up.news.into()))
 }
 
 /// Puts the columns of the reply together; each shared value is one allocation, whoever needs it.
@@ -300,20 +315,21 @@ fn claimed(row: &mut ExchangeRow, batch: i64) -> Vec<Claimed> {
         .collect()
 }
 
-/// Gives work back unused and drains the worker. What it did not hold any more is passed over.
+/// Gives work back unused and drains the worker. What it did not hold any more is passed over. Returns what this has brought about.
 pub(crate) async fn release_work(
     connection: &mut PgConnection,
     worker_id: i64,
     held: &[WorkId],
-) -> Result<(), DbError> {
+) -> Result<News, DbError> {
     let columns = Columns::of(held.iter().copied());
-    sqlx::query("select flow.release_work($1, $2, $3, $4, $5)")
+    let release = sqlx::query_as::<_, NewsColumns>("select * from flow.release_work($1, $2, $3, $4, $5)");
+    let released = release
         .bind(worker_id)
         .bind(columns.runs)
         .bind(columns.steps)
         .bind(columns.tasks)
         .bind(columns.batches)
-        .execute(connection)
+        .fetch_one(connection)
         .await?;
-    Ok(())
+    Ok(released.into())
 }

@@ -22,6 +22,8 @@ pub struct Reply {
     pub verdicts: Vec<String>,
     /// The claimed tasks.
     pub claims: Vec<Claim>,
+    /// Workers that are to be told that work which they hold was ended.
+    pub tell_workers: Vec<i64>,
 }
 
 /// One claimed task with what its handler would be called with.
@@ -226,6 +228,7 @@ impl Hand<'_> {
             reason: row.get::<Option<String>, _>("p_reason").unwrap_or_default(),
             verdicts: row.get::<Option<_>, _>("p_verdicts").unwrap_or_default(),
             claims: claims(&row, batch),
+            tell_workers: row.get::<Option<_>, _>("p_tell_workers").unwrap_or_default(),
         })
     }
 
@@ -270,7 +273,7 @@ impl Hand<'_> {
     /// Gives work back; returns which of it this worker held.
     pub async fn release(&self, held: &[Claim]) -> Vec<bool> {
         let (runs, steps, tasks, batches) = columns(held);
-        sqlx::query_scalar("select flow.release_work($1, $2, $3, $4, $5)")
+        sqlx::query_scalar("select r.p_held from flow.release_work($1, $2, $3, $4, $5) r")
             .bind(self.id)
             .bind(runs)
             .bind(steps)
