@@ -8,6 +8,7 @@ create or replace function flow.start_runs_quietly(
 declare
     v_flow record;
     v_now timestamptz := clock_timestamp();
+    v_count integer;
     v_inputs jsonb[];
     v_started record;
 begin
@@ -38,32 +39,37 @@ begin
         p_tell_queues := array(select q.queue_id from flow.queue q where q.flow_id = v_flow.flow_id);
     end if;
 
-    -- The usual start, with an id for each run and nothing else to be seen to. What is wrong with an input is found in full.
-    if v_flow.begin_at_once and cardinality(p_run_ids) = cardinality(p_inputs) and array_position(p_run_ids, null) is null
-       and coalesce(cardinality(p_keys), 0) = 0 and coalesce(cardinality(p_start_at), 0) = 0 then
+    -- The usual start, without keys and instants. What is wrong with an argument is found in full.
+    v_count := cardinality(p_inputs);
+    if v_flow.begin_at_once and coalesce(cardinality(p_run_ids), 0) in (0, v_count)
+       and coalesce(cardinality(p_keys), 0) in (0, v_count) and coalesce(cardinality(array_remove(p_keys, null)), 0) = 0
+       and coalesce(cardinality(p_start_at), 0) in (0, v_count) and coalesce(cardinality(array_remove(p_start_at, null)), 0) = 0 then
+        p_ids := p_run_ids;
+        if cardinality(p_ids) is distinct from v_count or array_position(p_ids, null) is not null then
+            select array_agg(coalesce(i.run_id, flow.uuid_v7()) order by i.ord) into p_ids
+            from unnest(p_inputs, p_run_ids) with ordinality i(input, run_id, ord);
+        end if;
         begin
             v_inputs := p_inputs::jsonb[];
         exception when data_exception or program_limit_exceeded then
             v_inputs := null;
         end;
-        if cardinality(p_inputs) = 1 and v_inputs[1] is not null and not flow.is_doubtful(p_inputs[1], v_flow.value_bytes) then
-            select * into v_started from flow.start_one(v_flow.flow_id, v_flow.step_count, p_run_ids[1], v_inputs[1], v_now);
+        if v_count = 1 and v_inputs[1] is not null and not flow.is_doubtful(p_inputs[1], v_flow.value_bytes) then
+            select * into v_started from flow.start_one(v_flow.flow_id, v_flow.step_count, p_ids[1], v_inputs[1], v_now);
             if not v_started.p_is_new then
-                perform flow.refuse_foreign_ids(v_flow.flow_id, p_run_ids);
+                perform flow.refuse_foreign_ids(v_flow.flow_id, p_ids);
             end if;
-            p_ids := p_run_ids;
             p_tell_queues := p_tell_queues || v_started.p_queues;
             return;
         end if;
-        if cardinality(p_inputs) > 1 and v_inputs is not null and not exists (
+        if v_count > 1 and v_inputs is not null and not exists (
             select from unnest(p_inputs) i(input)
             where i.input is null or flow.is_doubtful(i.input, v_flow.value_bytes)) then
             select * into v_started
-            from flow.start_plain(v_flow.flow_id, v_flow.step_count, p_run_ids, v_inputs, v_now);
-            if v_started.p_new < cardinality(p_run_ids) then
-                perform flow.refuse_foreign_ids(v_flow.flow_id, p_run_ids);
+            from flow.start_plain(v_flow.flow_id, v_flow.step_count, p_ids, v_inputs, v_now);
+            if v_started.p_new < v_count then
+                perform flow.refuse_foreign_ids(v_flow.flow_id, p_ids);
             end if;
-            p_ids := p_run_ids;
             p_tell_queues := p_tell_queues || v_started.p_queues;
             return;
         end if;
