@@ -55,12 +55,12 @@ impl Client {
     /// # }
     /// ```
     pub fn start<F: Flow>(&self, input: &F::Input) -> Start<F> {
-        Start { db: self.db.clone(), new: NewRuns::of(F::SLUG), input: FlowValue::to_json(input), flow: PhantomData }
+        Start::new(&self.db, F::SLUG, FlowValue::to_json(input))
     }
 
     /// Starts one run of the flow with this slug, whose types this process does not know.
     pub fn start_json(&self, slug: &str, input: &Value) -> Start<Untyped> {
-        Start { db: self.db.clone(), new: NewRuns::of(slug), input: FlowValue::to_json(input), flow: PhantomData }
+        Start::new(&self.db, slug, FlowValue::to_json(input))
     }
 
     /// Starts one run for each input, in one call: all of them, or none when one is refused. Returns the handles in the
@@ -70,8 +70,9 @@ impl Client {
     /// [`StartError`]; nothing was written.
     pub async fn start_many<F: Flow>(&self, inputs: &[F::Input]) -> Result<Vec<RunHandle<F>>, StartError> {
         let texts = inputs.iter().map(FlowValue::to_json).collect::<Result<_, _>>().map_err(StartError::Encode)?;
-        let new = NewRuns { inputs: texts, ..NewRuns::of(F::SLUG) };
-        let ids = store::start_runs(self.db.pool(), &new).await?;
+        let run_ids = inputs.iter().map(|_| Uuid::now_v7()).collect();
+        let new = NewRuns { inputs: texts, run_ids, ..NewRuns::of(F::SLUG) };
+        let ids = start(&self.db, &new).await?;
         tracing::info!(flow = F::SLUG, runs = ids.len(), "runs started");
         Ok(ids.into_iter().map(|id| RunHandle::new(self.db.clone(), id)).collect())
     }
@@ -115,19 +116,35 @@ impl Client {
     }
 }
 
+/// Starts the runs, and tells who waits for their work.
+async fn start(db: &Db, new: &NewRuns) -> Result<Vec<Uuid>, StartError> {
+    let (ids, news) = store::start_runs(db.pool(), new).await?;
+    db.hub().tell(news);
+    Ok(ids)
+}
+
 /// A run about to be started: await it to start it.
 #[must_use = "a run is started when this is awaited"]
 pub struct Start<F> {
     db: Db,
     new: NewRuns,
     input: serde_json::Result<String>,
+    /// The caller has named the run by an id or a key, so it may have been there before.
+    is_named: bool,
     flow: PhantomData<fn() -> F>,
 }
 
 impl<F: 'static> Start<F> {
+    /// The run has its id from here on, so that a start whose reply is lost can be repeated.
+    fn new(db: &Db, slug: &str, input: serde_json::Result<String>) -> Self {
+        let new = NewRuns { run_ids: vec![Uuid::now_v7()], ..NewRuns::of(slug) };
+        Self { db: db.clone(), new, input, is_named: false, flow: PhantomData }
+    }
+
     /// Uses this id. When a run of the flow has it already, the handle is that run's.
     pub fn run_id(mut self, run_id: Uuid) -> Self {
         self.new.run_ids = vec![run_id];
+        self.is_named = true;
         self
     }
 
@@ -135,6 +152,7 @@ impl<F: 'static> Start<F> {
     /// status are.
     pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
         self.new.keys = vec![Some(key.into())];
+        self.is_named = true;
         self
     }
 
@@ -163,8 +181,7 @@ impl<F: 'static> Start<F> {
 
     fn handle(self, ids: &[Uuid]) -> Result<RunHandle<F>, StartError> {
         let id = ids.first().ok_or_else(|| DbError::from(sqlx::Error::RowNotFound))?;
-        let may_have_been_there = !self.new.run_ids.is_empty() || !self.new.keys.is_empty();
-        tracing::info!(flow = self.new.slug, run = %id, may_have_been_there, "run started");
+        tracing::info!(flow = self.new.slug, run = %id, may_have_been_there = self.is_named, "run started");
         Ok(RunHandle::new(self.db, *id))
     }
 }
@@ -176,7 +193,7 @@ impl<F: 'static> IntoFuture for Start<F> {
     fn into_future(mut self) -> Self::IntoFuture {
         Box::pin(async move {
             self.encode()?;
-            let ids = store::start_runs(self.db.pool(), &self.new).await?;
+            let ids = start(&self.db, &self.new).await?;
             self.handle(&ids)
         })
     }

@@ -61,6 +61,23 @@ impl StepContext {
         self.facts.attempt
     }
 
+    /// Names the piece of work, for effects outside of the database: `<run id>:<step>:<task index>`, at most 176 bytes of ASCII.
+    ///
+    /// Every attempt of the work has the same key, on whichever worker, and no other work has it. So a service that takes such a key
+    /// (a payment, a mail, an order) does once what several attempts ask for. A run that was made by `flow.retry_run` is another run:
+    /// its work has keys of its own.
+    ///
+    /// ```
+    /// # use flow_runtime::prelude::*;
+    /// # let ctx = StepContext::for_test();
+    /// let key = ctx.idempotency_key(); // for example as the header `Idempotency-Key`
+    /// assert_eq!(key, format!("{}:test:0", ctx.run_id()));
+    /// ```
+    pub fn idempotency_key(&self) -> String {
+        let Facts { run_id, step, task_index, .. } = &*self.facts;
+        format!("{run_id}:{step}:{task_index}")
+    }
+
     /// The worker that runs this attempt.
     pub fn worker_id(&self) -> i64 {
         self.facts.worker_id

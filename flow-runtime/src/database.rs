@@ -14,4 +14,4 @@ pub(crate) use deadline::{connection_lost, in_time};
 pub(crate) use hub::{Hub, Subscription, Topic};
 pub(crate) use link::{Link, Retry};
 pub(crate) use own::{OwnName, Purpose, end_own, let_go_when_frozen, prepare};
-pub(crate) use shared::SharedPool;
+pub(crate) use shared::{SharedPool, send_message};

@@ -43,7 +43,7 @@ impl Db {
                 *server = server.clone().application_name("flow");
             }
         }
-        let pool = PgPoolOptions::new()
+        let pool = SharedPool::asked_when_idle(PgPoolOptions::new())
             .max_connections(10)
             .acquire_timeout(deadline::CONNECT)
             // Many waits at once are no trouble, and a real one is told as an error.
@@ -122,8 +122,11 @@ impl Db {
         }
     }
 
-    /// Closes the connections, unless the pool is the caller's.
+    /// Closes the connections, unless the pool is the caller's, when other programs have been told what calls of this one have brought
+    /// about. A program that starts runs and ends at once calls this first; else workers find the runs with their next poll.
     pub async fn close(&self) {
+        self.inner.hub.close();
+        self.inner.hub.finish_telling().await;
         if self.inner.is_own_pool {
             self.inner.pool.close().await;
         }

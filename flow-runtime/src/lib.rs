@@ -52,7 +52,7 @@ pub use handlers::{
 };
 pub use migrate::schema_fingerprint;
 pub use run_handle::{RunHandle, RunProgress, RunStatus, StepOutput, Untyped};
-pub use worker::{NewWorker, RunningWorker, Worker, WorkerBuilder};
+pub use worker::{NewWorker, RunningWorker, Worker, WorkerBuilder, WorkerHealth};
 pub use worker_set::{Pool, RunningSet, WorkerSet, WorkerSetBuilder};
 
 /// What most programs need.

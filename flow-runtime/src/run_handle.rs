@@ -101,7 +101,9 @@ impl<F> RunHandle<F> {
     /// # Errors
     /// [`RunError::NotFound`], [`RunError::Db`].
     pub async fn cancel(&self) -> Result<RunStatus, RunError> {
-        let status = store::cancel_run(self.db.pool(), self.run_id).await?.ok_or(RunError::NotFound(self.run_id))?;
+        let cancelled = store::cancel_run(self.db.pool(), self.run_id).await?;
+        let (status, news) = cancelled.ok_or(RunError::NotFound(self.run_id))?;
+        self.db.hub().tell(news);
         self.run_status(&status)
     }
 

@@ -2,6 +2,7 @@
 
 mod call;
 mod deploy;
+mod news;
 mod outcome;
 mod process;
 mod run;
@@ -10,6 +11,7 @@ mod worker;
 
 pub(crate) use call::literal;
 pub(crate) use deploy::{Deployed, SchemaChange, Terms, deploy, withdraw_drain};
+pub(crate) use news::{News, tell_others, tell_others_over};
 pub(crate) use outcome::Outcome;
 pub(crate) use process::{
     Heard, WorkerPulse, end_process, heartbeat, recover_hand, register_process, revive_process, stop_process,

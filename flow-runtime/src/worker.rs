@@ -3,6 +3,7 @@
 mod bounds;
 mod busy;
 mod execute;
+mod health;
 mod held;
 mod log;
 mod panic;
@@ -27,6 +28,7 @@ use crate::{
     registry::Registered,
 };
 
+pub use health::WorkerHealth;
 pub(crate) use process::ProcessSlot;
 pub(crate) use shutdown::Signals;
 
@@ -290,6 +292,12 @@ fn cpus() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
+/// The machine's name.
+fn hostname() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok().or_else(|| std::env::var("HOSTNAME").ok());
+    name.map_or_else(|| "host".to_owned(), |name| name.trim().to_owned())
+}
+
 /// The deployment's name from `FLOW_WORKER_NAME`, else the program's file name.
 fn program() -> String {
     if let Some(name) = std::env::var("FLOW_WORKER_NAME").ok().filter(|name| !name.is_empty()) {
@@ -306,6 +314,7 @@ pub struct RunningWorker {
     ended: watch::Receiver<bool>,
     result: Arc<Mutex<Option<Result<(), WorkerError>>>>,
     shutdown_limit: Duration,
+    vitals: health::Vitals,
 }
 
 impl RunningWorker {

@@ -10,7 +10,7 @@ use crate::{
     db::Db,
     error::{BuildError, WorkerError},
     handlers::StepQueued,
-    worker::{RunningWorker, Signals, Worker, WorkerBuilder},
+    worker::{RunningWorker, Signals, Worker, WorkerBuilder, WorkerHealth},
 };
 
 /// Several workers in one process: they share the database's connections, its listener, and one shutdown.
@@ -192,6 +192,11 @@ impl RunningSet {
     /// The workers, in the order in which they were added.
     pub fn workers(&self) -> impl Iterator<Item = &RunningWorker> {
         self.workers.iter().map(|worker| &**worker)
+    }
+
+    /// How the workers are as one: alive and ready when all of them are, with the greatest ages. `None` for a set without workers.
+    pub fn health(&self) -> Option<WorkerHealth> {
+        self.workers().map(RunningWorker::health).reduce(WorkerHealth::join)
     }
 
     /// Waits until every worker has stopped, or one of them with an error.

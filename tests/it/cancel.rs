@@ -101,12 +101,12 @@ async fn the_workers_that_hold_tasks_are_told() {
     holders.sort_unstable();
     assert_eq!(told, holders);
 
-    // A failing run tells them too, and the one that settled as well: it may run more of that run's tasks.
+    // The worker whose settlement fails a run gets them to tell, itself as well: it may run more of that run's tasks.
     assert_eq!(workers[1].settle(&[claims[0].complete(1)]).await, ["lost"]);
     engine.start("each", json!([1, 2])).await;
     let claims = workers[2].claim(2).await;
-    workers[2].accept(claims[0].fail_for_good("no")).await;
-    assert_eq!(listener.recv().await.unwrap().payload(), workers[2].id.to_string());
+    let reply = workers[2].exchange(0, &[claims[0].fail_for_good("no")]).await;
+    assert_eq!((reply.verdicts, reply.tell_workers), (vec!["accepted".to_owned()], vec![workers[2].id]));
     engine.check().await;
 }
 

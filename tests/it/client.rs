@@ -147,17 +147,47 @@ async fn a_thousand_waiting_handles_share_one_listening_connection() {
     }
     worker.shutdown().await.unwrap();
     flow_tests::support::eventually("no listener is left", async || {
-        let left = "select count(*) from pg_stat_activity a where a.datname = current_database() and a.query ilike '%listen%' and a.pid <> pg_backend_pid() and a.wait_event = 'ClientRead' and a.query not like 'UNLISTEN%'";
+        let left = "select count(*) from pg_stat_activity a where a.datname = current_database() and a.query ilike '%listen%' and a.application_name like 'flow %' and a.wait_event = 'ClientRead' and a.query not like 'UNLISTEN%'";
         sqlx::query_scalar::<_, i64>(left).fetch_one(test.pool()).await.unwrap() == 0
     })
     .await;
 }
 
-/// Ends the connections that listen for the ends of runs; returns how many there were.
+/// Ends the listening connection of the program `waiter`; returns how many there were.
 async fn end_listeners(test: &TestDb) -> i64 {
     let ended = "select count(pg_terminate_backend(a.pid)) from pg_stat_activity a where a.datname = current_database()
-                 and a.application_name like 'flow %' and a.query = 'LISTEN \"flow_run\"'";
+                 and a.application_name like 'waiter %' and a.query like 'LISTEN%'";
     sqlx::query_scalar(ended).fetch_one(test.pool()).await.unwrap()
+}
+
+/// The database's address for a program that is called `waiter`.
+fn as_waiter(test: &TestDb) -> String {
+    let mark = if test.url().contains('?') { '&' } else { '?' };
+    format!("{}{mark}application_name=waiter", test.url())
+}
+
+// H3
+#[tokio::test]
+async fn one_wait_after_the_other_listens_by_the_same_connection() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap();
+    let (worker, open) = gate(&db).await;
+    open.add_permits(5);
+    let client_db = Db::new(&as_waiter(&test)).unwrap();
+    let client = Client::new(&client_db);
+    let listeners = "select array_agg(a.pid) from pg_stat_activity a where a.datname = current_database()
+                     and a.application_name like 'waiter %' and a.query like 'LISTEN%'";
+    let listeners = async || sqlx::query_scalar::<_, Option<Vec<i32>>>(listeners).fetch_one(test.pool()).await.unwrap();
+    let mut first = None;
+    for _ in 0..5 {
+        client.start::<Gate>(&"x".to_owned()).await.unwrap().wait().await.unwrap();
+        flow_tests::support::eventually("the connection listens", async || listeners().await.is_some()).await;
+        let now = listeners().await;
+        assert_eq!(*first.get_or_insert_with(|| now.clone()), now);
+    }
+    client_db.close().await;
+    flow_tests::support::eventually("the closed database listens no more", async || listeners().await.is_none()).await;
+    worker.shutdown().await.unwrap();
 }
 
 // H2
@@ -166,8 +196,7 @@ async fn a_wait_outlives_its_listening_connection() {
     let test = TestDb::new().await;
     let db = Db::new(test.url()).unwrap();
     let (worker, open) = gate(&db).await;
-    // The client listens by a connection of its own, which is the one that watches runs.
-    let client = Client::new(&Db::new(test.url()).unwrap());
+    let client = Client::new(&Db::new(&as_waiter(&test)).unwrap());
     for times in [1, 3] {
         let run = client.start::<Gate>(&"x".to_owned()).await.unwrap();
         let wait = tokio::spawn(async move { run.wait().await.unwrap().after });

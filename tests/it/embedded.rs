@@ -5,4 +5,4 @@ mod lifetime;
 mod private;
 mod refusals;
 mod shared;
-mod user;
+pub(crate) mod user;

@@ -138,10 +138,10 @@ async fn without_notifications_the_next_renewal_tells_that_the_run_was_cancelled
     let watched = Watched::new(Mode::Fail, |worker| worker.lease(Duration::from_secs(3))).await;
     let run = watched.start(&["wait"]).await;
     watched.diary.wait_for("wait", &["begun"]).await;
-    let silence =
-        "create or replace function flow.notify_ids(p_channel text, p_ids text[]) returns void language sql as ''";
+    let silence = "create or replace function flow.notify_ids(p_channel text, p_ids text[], p_origin text default null) returns void language sql as ''";
     watched.engine.run_sql(silence).await;
-    run.cancel().await.unwrap();
+    let elsewhere = Client::new(&Db::new(watched.engine.url()).unwrap());
+    elsewhere.run_json(run.id()).cancel().await.unwrap();
     watched.diary.wait_until_told("wait").await;
     watched.worker.shutdown().await.unwrap();
     assert_eq!(watched.left(&run).await, "cancelled cancelled/1");

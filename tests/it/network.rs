@@ -57,6 +57,63 @@ async fn a_clients_calls_and_waits_end_when_its_connections_freeze() {
     worker.shutdown().await.unwrap();
 }
 
+// L23 R3
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_whose_reply_is_lost_is_made_again_and_starts_nothing_twice() {
+    let test = TestDb::new().await;
+    let direct = Db::new(test.url()).unwrap();
+    let worker = Worker::builder(&direct).flow(Tick).build().unwrap().start().await.unwrap();
+    let proxy = Proxy::start(test.url()).await;
+    let client = Client::new(&Db::new(proxy.url()).unwrap());
+    let first = client.start::<Tick>(&0).await.unwrap();
+    let later = chrono::Utc::now() + chrono::Duration::days(1);
+    let mut runs = vec![first.clone()];
+    // Each call meets a connection in the pool that is about to lose its next answer.
+    let lose_next = async || {
+        first.status().await.unwrap();
+        proxy.lose_replies();
+    };
+    for number in (1..20).step_by(4) {
+        lose_next().await;
+        runs.push(client.start::<Tick>(&number).await.unwrap());
+        lose_next().await;
+        runs.push(client.start::<Tick>(&(number + 1)).idempotency_key(number.to_string()).await.unwrap());
+        lose_next().await;
+        runs.extend(client.start_many::<Tick>(&[number + 2, number + 3]).await.unwrap());
+        let held = client.start::<Tick>(&6).start_at(later).await.unwrap();
+        lose_next().await;
+        assert_eq!(held.cancel().await.unwrap(), flow_runtime::RunStatus::Cancelled);
+    }
+    for (number, run) in (0..).zip(&runs) {
+        assert_eq!(run.wait().await.unwrap().only, number);
+    }
+    println!("{} answers were lost", proxy.lost());
+    assert!(proxy.lost() >= 15, "{} answers were lost", proxy.lost());
+    let started: i64 = sqlx::query_scalar("select count(*) from flow.run").fetch_one(test.pool()).await.unwrap();
+    assert_eq!(started, 26);
+    worker.shutdown().await.unwrap();
+}
+
+// H12
+#[tokio::test]
+async fn a_connection_that_is_dead_on_first_use_costs_no_error() {
+    let test = TestDb::new().await;
+    let direct = Db::new(test.url()).unwrap();
+    let worker = Worker::builder(&direct).flow(Tick).build().unwrap().start().await.unwrap();
+    let proxy = Proxy::start(test.url()).await;
+    let client = Client::new(&Db::new(proxy.url()).unwrap());
+    let run = client.start::<Tick>(&0).await.unwrap();
+    run.wait().await.unwrap();
+    for number in 1..20 {
+        proxy.cut_present();
+        let run = client.start::<Tick>(&number).await.unwrap();
+        proxy.cut_present();
+        assert_eq!(run.status().await.unwrap().steps_total, 1);
+        assert_eq!(run.wait().await.unwrap().only, number);
+    }
+    worker.shutdown().await.unwrap();
+}
+
 // H13
 #[tokio::test]
 async fn many_waits_through_a_broken_network_say_so_once() {

@@ -1,4 +1,4 @@
-//! What goes over the wire: a door between a worker and its server counts what the worker asks.
+//! What goes over the wire: a door between a program and its server counts what the program asks.
 
 use std::{
     sync::{
@@ -9,7 +9,7 @@ use std::{
 };
 
 use flow_runtime::prelude::*;
-use flow_tests::support::TestDb;
+use flow_tests::{flows::Tick, support::TestDb};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{
@@ -22,36 +22,43 @@ use tokio::{
 /// How many tasks make a batch.
 const BATCH: usize = 10;
 
-/// Passes connections on to the server, and counts the round trips of those that have asked for an exchange.
+/// Passes connections on to the server, and counts the round trips of those that have called a function, and how many of them are simple queries.
 struct Door {
     url: String,
     round_trips: Arc<AtomicUsize>,
+    queries: Arc<AtomicUsize>,
 }
 
 impl Door {
-    async fn open(url: &str) -> Self {
+    async fn open(url: &str, function: &'static str) -> Self {
         let (user, rest) = url.split_once('@').unwrap();
         let (server, database) = rest.split_once('/').unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (round_trips, server) = (Arc::new(AtomicUsize::new(0)), server.to_owned());
-        let counter = Arc::clone(&round_trips);
+        let queries = Arc::new(AtomicUsize::new(0));
+        let counters = [Arc::clone(&round_trips), Arc::clone(&queries)];
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 let (from, mut to) = client.into_split();
                 let (mut back, forth) = TcpStream::connect(&server).await.unwrap().into_split();
-                tokio::spawn(count(from, forth, Arc::clone(&counter)));
+                tokio::spawn(count(from, forth, function.as_bytes(), counters.clone()));
                 tokio::spawn(async move { tokio::io::copy(&mut back, &mut to).await });
             }
         });
         let plain = if database.contains('?') { "&sslmode=disable" } else { "?sslmode=disable" };
-        Self { url: format!("{user}@{address}/{database}{plain}"), round_trips }
+        Self { url: format!("{user}@{address}/{database}{plain}"), round_trips, queries }
     }
 }
 
 /// Passes on what a client sends. A round trip ends with the message that makes the server answer: Sync or Query.
-async fn count(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, round_trips: Arc<AtomicUsize>) -> std::io::Result<()> {
-    let mut exchanges = false;
+async fn count(
+    mut from: OwnedReadHalf,
+    mut to: OwnedWriteHalf,
+    function: &[u8],
+    [round_trips, queries]: [Arc<AtomicUsize>; 2],
+) -> std::io::Result<()> {
+    let mut has_called = false;
     // The first message is the only one without a letter before its length.
     let mut has_letter = false;
     loop {
@@ -59,9 +66,12 @@ async fn count(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, round_trips: Arc
         let length = from.read_u32().await?;
         let mut body = vec![0; length as usize - 4];
         from.read_exact(&mut body).await?;
-        exchanges |= body.windows(13).any(|part| part == b"flow.exchange");
-        if exchanges && matches!(letter, b'S' | b'Q') {
+        has_called |= body.windows(function.len()).any(|part| part == function);
+        if has_called && matches!(letter, b'S' | b'Q') {
             round_trips.fetch_add(1, Ordering::SeqCst);
+        }
+        if has_called && letter == b'Q' {
+            queries.fetch_add(1, Ordering::SeqCst);
         }
         if has_letter {
             to.write_u8(letter).await?;
@@ -88,7 +98,7 @@ impl Together {
 #[tokio::test]
 async fn a_busy_worker_settles_a_batch_and_claims_the_next_in_one_round_trip() {
     let test = TestDb::new().await;
-    let door = Door::open(test.url()).await;
+    let door = Door::open(test.url(), "flow.exchange").await;
     let far = Duration::from_secs(600);
     let worker = Worker::builder(&Db::new(&door.url).unwrap()).flow(Together(Barrier::new(BATCH)));
     let worker = worker.concurrency(BATCH).batch(BATCH).poll_interval(far).lease(far).build().unwrap();
@@ -108,5 +118,31 @@ async fn a_busy_worker_settles_a_batch_and_claims_the_next_in_one_round_trip() {
     println!("{few} round trips for 10 batches, {many} for 110");
     // A hundred more batches; some fall apart where the machine lets a handler wait for its turn, and the last look may come with either.
     assert!((98..140).contains(&(many - few)), "{} round trips for 100 batches", many - few);
+    worker.shutdown().await.unwrap();
+}
+
+// B9
+#[tokio::test]
+async fn a_connection_in_steady_use_is_not_asked_before_a_call() {
+    let test = TestDb::new().await;
+    let worker_db = Db::new(test.url()).unwrap();
+    let worker = Worker::builder(&worker_db).flow(Tick).build().unwrap().start().await.unwrap();
+    let door = Door::open(test.url(), "flow.start_runs").await;
+    let client = Client::new(&Db::new(&door.url).unwrap());
+    let run = client.start::<Tick>(&0).await.unwrap();
+    let count = || (door.round_trips.load(Ordering::SeqCst), door.queries.load(Ordering::SeqCst));
+    let began = count();
+    for number in 1..=50 {
+        client.start::<Tick>(&number).await.unwrap();
+        run.status().await.unwrap();
+    }
+    let ended = count();
+    let (round_trips, queries) = (ended.0 - began.0, ended.1 - began.1);
+    // The pool asks each connection that comes back, when its call has been answered; before a call it asks nothing.
+    println!("{round_trips} round trips for {queries} calls and tellings");
+    assert!(
+        queries >= 100 && round_trips <= 2 * queries + 5,
+        "{round_trips} round trips for {queries} calls and tellings"
+    );
     worker.shutdown().await.unwrap();
 }

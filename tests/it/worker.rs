@@ -148,7 +148,8 @@ async fn a_notification_wakes_an_idle_worker() {
     let db = Db::new(test.url()).unwrap();
     let far = Duration::from_secs(600);
     let worker = Worker::builder(&db).flow(Doer::default()).poll_interval(far).build().unwrap().start().await.unwrap();
-    let client = Client::new(&db);
+    // The client is another program's: what it starts is told by notifications alone.
+    let client = Client::new(&Db::new(test.url()).unwrap());
     client.start::<Doer>(&vec![Deed::Sleep(0)]).await.unwrap().wait().await.unwrap();
     // Idle now: nothing but a notification can wake it within the test.
     client.start::<Doer>(&vec![Deed::Sleep(0)]).await.unwrap().wait().await.unwrap();
@@ -163,12 +164,13 @@ async fn with_notifications_cut_the_poll_finds_work_and_ends() {
     let poll = Duration::from_millis(200);
     let worker = Worker::builder(&db).flow(Doer::default()).poll_interval(poll).build().unwrap().start().await.unwrap();
     sqlx::raw_sql(
-        "create or replace function flow.notify_ids(p_channel text, p_ids text[]) returns void language sql as ''",
+        "create or replace function flow.notify_ids(p_channel text, p_ids text[], p_origin text default null) returns void language sql as ''",
     )
     .execute(test.pool())
     .await
     .unwrap();
-    let run = Client::new(&db).start::<Doer>(&vec![Deed::Sleep(0)]).await.unwrap();
+    let elsewhere = Client::new(&Db::new(test.url()).unwrap());
+    let run = elsewhere.start::<Doer>(&vec![Deed::Sleep(0)]).await.unwrap();
     tokio::time::timeout(Duration::from_secs(20), run.wait()).await.expect("polls reach both ends").unwrap();
     worker.shutdown().await.unwrap();
 }

@@ -26,7 +26,8 @@ begin
         join flow.step s on s.flow_id = ss.flow_id and s.step_index = ss.step_index
         where ss.run_id = v_step.run_id and ss.step_index = any (v_step.needs) and ss.output is not null
     ) v;
-    perform flow.fail_run(v_step.run_id, v_step.step_index, format(
+    -- Told in this transaction, which ends a run and hands nothing out: it happens once a run that cannot be handed to anybody.
+    perform flow.tell(flow.fail_run(v_step.run_id, v_step.step_index, format(
         'the values that step "%s" takes cannot be put into one reply: %s; as stored they have: %s; the limit is 1 GB of text '
-        'together', v_step.slug, p_cause, v_sizes), p_now);
+        'together', v_step.slug, p_cause, v_sizes), p_now));
 end $$;

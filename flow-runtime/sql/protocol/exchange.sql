@@ -13,6 +13,8 @@
 -- from the others.
 -- p_places, p_fates, p_waits_ms and p_max_attempts tell what became of each failure, by its place among the settlements: `retry`
 -- after a wait, or the mode that was applied; p_failed_… list the runs that failed with this exchange, with step and text.
+-- p_tell_… are for the worker to tell others, by flow.tell_others: queues that got due work, runs that ended, and workers that hold work
+-- which was ended. Where a result was settled before, they name whatever that may have had to tell, since its reply may have been lost.
 -- Waits at most half a second for a lock (55P03 then, and nothing happened).
 create or replace function flow.exchange(
     p_process bigint, p_worker bigint, p_batch bigint, p_limit integer,
@@ -28,7 +30,8 @@ create or replace function flow.exchange(
     out p_places bigint[], out p_fates text[], out p_waits_ms bigint[], out p_max_attempts integer[],
     out p_failed_runs uuid[], out p_failed_steps integer[], out p_failed_errors text[],
     out p_read_priorities smallint[], out p_read_ages timestamptz[], out p_read_runs uuid[], out p_read_steps integer[],
-    out p_read_tasks integer[], out p_read_us bigint, out p_next_due_ms bigint
+    out p_read_tasks integer[], out p_read_us bigint, out p_next_due_ms bigint,
+    out p_tell_queues integer[], out p_tell_runs uuid[], out p_tell_workers bigint[]
 ) language plpgsql set lock_timeout = '500ms' as $$
 declare
     v_self flow.worker_state;
@@ -197,8 +200,12 @@ begin
         if v_self.state = 'ok' and not p_more and p_limit > 0 and not v_is_closed then
             v_progress.queues := array_remove(v_progress.queues, v_self.queue_id);
         end if;
-        if cardinality(v_progress.queues) + cardinality(v_progress.ended_runs) + cardinality(v_progress.workers) > 0 then
-            perform flow.tell(v_progress);
-        end if;
+        p_tell_queues := v_progress.queues;
+        p_tell_runs := v_progress.ended_runs;
+        p_tell_workers := v_progress.workers;
+    end if;
+    if 'already_settled' = any (p_verdicts) then
+        p_tell_queues := p_tell_queues || array(select q.queue_id from flow.queue q where q.flow_id = v_self.flow_id);
+        p_tell_runs := p_tell_runs || p_settled_runs;
     end if;
 end $$;

@@ -6,14 +6,16 @@
 -- Leases that end later than they are long, because the database's clock went back, are cut to their length.
 -- Returns p_state ok | ended (recover, then revive) ; p_states with reasons, one a worker; p_lost, the places of held work that is not
 -- theirs any more, each with why; p_expired, other processes whose leases are over, with their lengths; p_rows of hands to be recovered, each with its
--- worker; and in how many milliseconds the next lease of another process is over. Waits for no row.
+-- worker; in how many milliseconds the next lease of another process is over; and p_tell_…, what is to be told by flow.tell_others.
+-- Waits for no row.
 create or replace function flow.heartbeat(
     p_process bigint, p_lease_ms bigint, p_workers bigint[], p_highest bigint[],
     p_outstanding_workers bigint[], p_outstanding bigint[],
     p_held_workers bigint[], p_held_runs uuid[], p_held_steps integer[], p_held_tasks integer[], p_held_batches bigint[],
     p_held_over boolean[],
     out p_state text, out p_states text[], out p_reasons text[], out p_lost bigint[], out p_lost_why text[],
-    out p_expired bigint[], out p_expired_leases_ms bigint[], out p_row_workers bigint[], out p_rows bigint[], out p_next_ms bigint
+    out p_expired bigint[], out p_expired_leases_ms bigint[], out p_row_workers bigint[], out p_rows bigint[], out p_next_ms bigint,
+    out p_tell_queues integer[], out p_tell_runs uuid[], out p_tell_workers bigint[]
 ) language plpgsql as $$
 declare
     v_now timestamptz := clock_timestamp();
@@ -65,7 +67,9 @@ begin
                 end if;
             end if;
         end loop;
-        perform flow.tell(v_progress);
+        p_tell_queues := v_progress.queues;
+        p_tell_runs := v_progress.ended_runs;
+        p_tell_workers := v_progress.workers;
     end if;
 
     select array_agg(l.ord), array_agg(l.why) into p_lost, p_lost_why

@@ -1,8 +1,10 @@
 -- Give work that worker p_worker has claimed back unused: waiting and visible at once, the attempt not counted. The worker drains
--- from here on and claims nothing more. Returns one truth value a piece: whether the worker held it; where not, nothing changed.
+-- from here on and claims nothing more. Returns one truth value a piece: whether the worker held it; where not, nothing changed. Its
+-- queues are to be told by flow.tell_others.
 create or replace function flow.release_work(
-    p_worker bigint, p_runs uuid[], p_steps integer[], p_tasks integer[], p_batches bigint[]
-) returns boolean[] language plpgsql set lock_timeout = '10s' as $$
+    p_worker bigint, p_runs uuid[], p_steps integer[], p_tasks integer[], p_batches bigint[],
+    out p_held boolean[], out p_tell_queues integer[]
+) language plpgsql set lock_timeout = '10s' as $$
 declare
     v_results flow.result[];
     v_now timestamptz;
@@ -13,11 +15,11 @@ begin
     v_now := clock_timestamp();
     v_held := flow.lock_held(p_worker, v_results);
     if cardinality(v_held) > 0 then
-        perform flow.notify_ids('flow_queue', flow.give_back(v_held, v_now)::text[]);
+        p_tell_queues := flow.give_back(v_held, v_now);
     end if;
     update flow.worker w set draining_at = clock_timestamp()
     where w.worker_id = p_worker and w.draining_at is null;
-    return array(
+    p_held := array(
         select (u.run_id, u.step_index, u.task_index, u.batch) in (
             select w.run_id, w.step_index, w.task_index, w.batch from unnest(v_held) w)
         from unnest(p_runs, p_steps, p_tasks, p_batches) with ordinality u(run_id, step_index, task_index, batch, ord)

@@ -1,26 +1,36 @@
-//! Who waits for what in this process: woken by notifications over one listening connection, with a look at all waited-for runs
-//! as the net.
+//! Who waits for what in this process: woken directly by what the process itself has brought about, and over one listening connection
+//! by notifications of others, with a look at all waited-for runs as the net. What happens here is told to others.
 
 mod ear;
 mod trouble;
+mod voice;
 
 use std::{
     collections::HashMap,
     hash::Hash,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
+use sqlx::PgConnection;
 use tokio::{
     sync::{Notify, OnceCell},
     task::JoinHandle,
+    time::Instant,
 };
 use uuid::Uuid;
 
-use super::{Backoff, SharedPool, deadline, in_time};
-use crate::store;
+use super::{Backoff, Link, SharedPool, deadline, in_time};
+use crate::store::{self, News};
 use ear::{Ear, Heard};
 use trouble::Trouble;
+use voice::{UNTOLD, Voice};
+
+/// How long the listening connection stays when nobody waits, so that one wait after the other needs no new one.
+const LINGER: Duration = Duration::from_secs(5);
 
 /// How often all waited-for runs are looked at when no notification comes.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
@@ -28,12 +38,15 @@ const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 /// Everybody in this process who waits for a notification, and the task that listens for them.
 pub(crate) struct Hub {
     pool: SharedPool,
+    voice: Arc<Voice>,
     waiting: Mutex<Waiting>,
     changed: Notify,
     /// Makes the look at runs look now.
     look: Notify,
     /// Whether a pooler hands server processes on between two statements, so that nothing is heard; found out once.
     is_deaf: OnceCell<bool>,
+    /// The listening connection does not linger any more.
+    is_closed: AtomicBool,
 }
 
 #[derive(Default)]
@@ -71,11 +84,13 @@ pub(crate) enum Topic {
 impl Hub {
     pub(crate) fn new(pool: SharedPool) -> Arc<Self> {
         Arc::new(Self {
+            voice: Voice::new(pool.clone()),
             pool,
             waiting: Mutex::default(),
             changed: Notify::new(),
             look: Notify::new(),
             is_deaf: OnceCell::new(),
+            is_closed: AtomicBool::new(false),
         })
     }
 
@@ -98,6 +113,48 @@ impl Hub {
         drop(waiting);
         self.changed.notify_one();
         Subscription { hub: Arc::clone(self), notify, topic }
+    }
+
+    /// Wakes everybody in this process whom the news concern, and tells other programs soon. To be called when what they tell of has
+    /// been committed.
+    pub(crate) fn tell(&self, news: News) {
+        if !news.is_empty() {
+            self.wake_concerned(&news);
+            self.voice.say(news);
+        }
+    }
+
+    /// Wakes everybody in this process whom the news concern.
+    fn wake_concerned(&self, news: &News) {
+        let mut waiting = self.lock();
+        news.queues.iter().for_each(|queue| wake(&mut waiting.queues, *queue));
+        news.runs.iter().for_each(|run| wake(&mut waiting.runs, *run));
+        news.workers.iter().for_each(|worker| wake(&mut waiting.workers, *worker));
+    }
+
+    /// The same over a connection of the caller's own: the heartbeat's thread shares none with the program's runtime.
+    pub(crate) async fn tell_over(&self, link: &mut Link, news: &News) {
+        if news.is_empty() {
+            return;
+        }
+        self.wake_concerned(news);
+        let tell =
+            async |connection: &mut PgConnection| store::tell_others_over(connection, news, self.voice.origin()).await;
+        if let Err(error) = link.call(deadline::HEARTBEAT, tell).await {
+            link.after(&error);
+            tracing::warn!(error = %error, cause = error.cause(), "{UNTOLD}");
+        }
+    }
+
+    /// Ends when others have been told of everything, or cannot be.
+    pub(crate) async fn finish_telling(&self) {
+        self.voice.finish().await;
+    }
+
+    /// Lets the listening connection go as soon as nobody waits.
+    pub(crate) fn close(&self) {
+        self.is_closed.store(true, Ordering::Relaxed);
+        self.changed.notify_one();
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
@@ -135,20 +192,23 @@ impl Hub {
         self.lock().wake_workers();
         self.look.notify_one();
         trouble.is_over();
+        let mut idle_until = None;
         loop {
-            if self.stop_if_idle() {
+            idle_until = self.is_idle().then(|| idle_until.unwrap_or_else(|| Instant::now() + LINGER));
+            if idle_until.is_some_and(|until| self.is_closed() || until <= Instant::now()) && self.stop_if_idle() {
                 return Ok(());
-            }
-            let has_runs = !self.lock().runs.is_empty();
-            if ear.hear_of_runs(has_runs).await? {
-                self.look.notify_one();
             }
             let heard = tokio::select! {
                 heard = ear.next() => heard?,
                 () = self.changed.notified() => continue,
+                () = tokio::time::sleep_until(idle_until.unwrap_or_else(Instant::now)), if idle_until.is_some() => continue,
             };
             match heard {
-                Heard::Note { channel, payload } => self.lock().wake_named(&channel, &payload),
+                Heard::Note { channel, payload } => match payload.split_once('@') {
+                    // Whoever waits here was woken before it was told.
+                    Some((_, origin)) if origin == self.voice.origin() => {}
+                    told => self.lock().wake_named(&channel, told.map_or(payload.as_str(), |(ids, _)| ids)),
+                },
                 Heard::Itself => {}
                 Heard::Nothing => ear.beat().await?,
             }
@@ -172,6 +232,8 @@ impl Hub {
     async fn look_at_runs(self: Arc<Self>) {
         let mut backoff = Backoff::default();
         let mut trouble = Trouble::new("the database is away; waits go on");
+        // Whoever waits has just looked.
+        let _ = tokio::time::timeout(LOOK_INTERVAL, self.look.notified()).await;
         while let Some(watched) = self.watched_runs() {
             let pause = match store::ended_runs(&self.pool, &watched).await {
                 Ok(ended) => {
@@ -202,10 +264,18 @@ impl Hub {
         Some(waiting.runs.keys().copied().collect())
     }
 
+    fn is_idle(&self) -> bool {
+        self.lock().is_idle()
+    }
+
+    fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::Relaxed)
+    }
+
     /// Ends listening when nobody waits. Under the lock, so that whoever comes next starts it anew.
     fn stop_if_idle(&self) -> bool {
         let mut waiting = self.lock();
-        let is_idle = waiting.queues.is_empty() && waiting.workers.is_empty() && waiting.runs.is_empty();
+        let is_idle = waiting.is_idle();
         if is_idle {
             waiting.listener = None;
         }
@@ -214,6 +284,10 @@ impl Hub {
 }
 
 impl Waiting {
+    fn is_idle(&self) -> bool {
+        self.queues.is_empty() && self.workers.is_empty() && self.runs.is_empty()
+    }
+
     fn wake_named(&mut self, channel: &str, payload: &str) {
         match channel {
             "flow_queue" => wake_listed(&mut self.queues, payload),

@@ -6,13 +6,22 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
-use sqlx::{Connection, PgConnection, PgPool, postgres::PgConnectOptions};
+use sqlx::{
+    AssertSqlSafe, Connection, PgConnection, PgPool,
+    postgres::{PgConnectOptions, PgPoolOptions, PgRow},
+};
 
-use super::{Purpose, address::Servers, deadline, in_time, own};
+use super::{Backoff, Purpose, address::Servers, deadline, in_time, own};
 use crate::error::{breaks_connection, sqlstate};
+
+/// How long a connection of the pool may take to answer before the call is made over a new one, at most half of the call's deadline.
+const FIRST_TRY: Duration = Duration::from_secs(10);
+
+/// How long a connection of the pool lies idle before it is asked whether it still answers.
+const ASKED_AFTER: Duration = Duration::from_secs(1);
 
 /// A pool, and the servers that it may lead to. Cheap to clone.
 #[derive(Clone)]
@@ -103,45 +112,101 @@ impl SharedPool {
         in_time(2 * deadline::CONNECT, own::shares_processes(&self.options())).await
     }
 
-    /// Makes one call over a connection of the pool. Past `limit`, and after an error that says that the connection may be broken, the
-    /// connection is dropped.
-    ///
-    /// # Errors
-    /// The call's, as the driver has it.
-    pub(crate) async fn call<T>(
-        &self,
-        limit: Duration,
-        call: impl AsyncFnOnce(&mut PgConnection) -> sqlx::Result<T>,
-    ) -> sqlx::Result<T> {
-        let mut connection = match in_time(2 * deadline::CONNECT, self.pool.acquire()).await {
-            Ok(connection) => connection,
-            Err(sqlx::Error::PoolTimedOut) => return self.call_apart(limit, call).await,
-            Err(error) => return Err(error),
-        };
-        let called = in_time(limit, call(&mut connection)).await;
-        if let Err(error) = &called
-            && breaks_connection(error)
-        {
-            drop(connection.detach());
-            if sqlstate(error).as_deref() == Some("25006") {
-                // The primary may be another one by now, and then the next call goes there. What this call met is told all the same.
-                let _ = self.find_server().await;
-            }
-        }
-        called
+    /// Has a pool ask a connection that has lain idle whether it still answers, and no other before its use: a connection in steady use
+    /// costs no question, and one that froze while nobody looked costs no call its deadline.
+    pub(crate) fn asked_when_idle(options: PgPoolOptions) -> PgPoolOptions {
+        options.test_before_acquire(false).before_acquire(|connection, facts| {
+            Box::pin(async move {
+                if facts.idle_for > ASKED_AFTER {
+                    connection.ping().await?;
+                }
+                Ok(true)
+            })
+        })
     }
 
-    /// The pool had no connection in time: its idle ones may be frozen, which it finds out one by one, or the server is gone or takes no
-    /// more, and the pool keeps what the server says to itself. A connection made for this call alone serves it, or tells why there is
-    /// none.
-    async fn call_apart<T>(
+    /// Sends one message over a connection of the pool, and waits up to `limit` for its reply. The message is one that may be sent twice:
+    /// when the connection breaks before the reply has come, or seems frozen, nobody knows what became of it, and it is sent again over
+    /// new connections, in the form that `message` gives for a repeat. A connection that may be broken is dropped.
+    ///
+    /// # Errors
+    /// The call's, as the driver has it; that of the lost reply when no repeat was answered in time.
+    pub(crate) async fn call(
         &self,
         limit: Duration,
-        call: impl AsyncFnOnce(&mut PgConnection) -> sqlx::Result<T>,
-    ) -> sqlx::Result<T> {
+        message: impl Fn(bool) -> Arc<str> + Send + Sync,
+    ) -> sqlx::Result<Vec<PgRow>> {
+        let mut connection = match in_time(2 * deadline::CONNECT, self.pool.acquire()).await {
+            Ok(connection) => connection,
+            Err(sqlx::Error::PoolTimedOut) => return self.call_apart(limit, message(false)).await,
+            Err(error) => return Err(error),
+        };
+        let began_at = Instant::now();
+        let called = in_time(FIRST_TRY.min(limit / 2), send_message(message(false), &mut connection)).await;
+        let Err(error) = called else { return called };
+        if breaks_connection(&error) {
+            drop(connection.detach());
+        }
+        if sqlstate(&error).as_deref() == Some("25006") {
+            // The primary may be another one by now, and then the next call goes there. What this call met is told all the same.
+            let _ = self.find_server().await;
+        }
+        match loses_reply(&error) {
+            true => self.repeat(error, began_at + limit, message(true)).await,
+            false => Err(error),
+        }
+    }
+
+    /// Makes a call whose reply was lost again, over connections of its own, until one of them brings an answer: a server that is just
+    /// being started again, or another one that takes over, has some time to come back.
+    async fn repeat(&self, lost: sqlx::Error, until: Instant, message: Arc<str>) -> sqlx::Result<Vec<PgRow>> {
+        let mut backoff = Backoff::default();
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(lost);
+            }
+            match self.call_apart(left, Arc::clone(&message)).await {
+                Err(error) if loses_reply(&error) || is_connecting(&error) => {
+                    tokio::time::sleep(backoff.next_pause().min(left)).await;
+                }
+                answered => return answered,
+            }
+        }
+    }
+
+    /// Makes one call over a connection of its own.
+    ///
+    /// The pool had no connection in time: its idle ones may be frozen, which it finds out one by one, or the server is gone or takes no
+    /// more, and the pool keeps what the server says to itself. Or the call's reply was lost over a connection of the pool, whose others
+    /// may be broken too.
+    async fn call_apart(&self, limit: Duration, message: Arc<str>) -> sqlx::Result<Vec<PgRow>> {
         let mut connection = self.open(&Purpose::Call).await?;
-        let called = in_time(limit, call(&mut connection)).await;
+        let called = in_time(limit, send_message(message, &mut connection)).await;
         let _ = in_time(deadline::CONNECT, connection.close()).await;
         called
     }
+}
+
+/// Sends one message of the simple protocol, whose arguments are literals, and returns the rows of its reply.
+pub(crate) async fn send_message(message: Arc<str>, connection: &mut PgConnection) -> sqlx::Result<Vec<PgRow>> {
+    if message.contains('\0') {
+        // A zero byte would end the message early.
+        return Err(sqlx::Error::Encode("a text holds the character U+0000, which Postgres cannot store".into()));
+    }
+    // Every argument went through `literal`.
+    sqlx::raw_sql(AssertSqlSafe(message)).fetch_all(connection).await
+}
+
+/// Whether the connection broke while a call was under way: nobody knows what became of it.
+fn loses_reply(error: &sqlx::Error) -> bool {
+    match sqlstate(error) {
+        Some(code) => code.starts_with("57P0") || code.starts_with("08"),
+        None => matches!(error, sqlx::Error::Io(_) | sqlx::Error::Protocol(_) | sqlx::Error::WorkerCrashed),
+    }
+}
+
+/// Whether the server takes no connection just now.
+fn is_connecting(error: &sqlx::Error) -> bool {
+    matches!(error, sqlx::Error::PoolTimedOut) || sqlstate(error).is_some_and(|code| code.starts_with("53"))
 }

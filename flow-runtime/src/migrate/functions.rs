@@ -35,6 +35,7 @@ pub(super) const FUNCTIONS: &[Function] = sql_files![
         "take_messages",
     ],
     "engine": [
+        "abort_run",
         "advance_steps",
         "begin_steps",
         "check_start",
@@ -88,6 +89,7 @@ pub(super) const FUNCTIONS: &[Function] = sql_files![
         "read_json",
         "read_results",
         "refuse_batch",
+        "refuse_foreign_ids",
         "repeat_exchange",
         "requeue_work",
         "require_read_committed",
@@ -98,6 +100,9 @@ pub(super) const FUNCTIONS: &[Function] = sql_files![
         "shared_values",
         "single_work",
         "skip_dependents",
+        "start_in_full",
+        "start_one",
+        "start_plain",
         "step_items",
         "take_keys",
         "task_work",
@@ -148,6 +153,7 @@ pub(super) const FUNCTIONS: &[Function] = sql_files![
         "undeprecate",
     ],
     "protocol": [
+        "cancel_run_quietly",
         "deploy",
         "end_process",
         "ended_runs",
@@ -166,8 +172,10 @@ pub(super) const FUNCTIONS: &[Function] = sql_files![
         "run_progress",
         "start_run",
         "start_runs",
+        "start_runs_quietly",
         "stop_process",
         "stop_worker",
+        "tell_others",
         "unserved_queues",
         "withdraw_drain",
     ],
@@ -183,6 +191,7 @@ pub(super) const FUNCTIONS: &[Function] = sql_files![
 /// The functions that look few rows of large tables up by their keys, and are called often.
 const PLANNED: &[&str] = &[
     "cancel_run",
+    "cancel_run_quietly",
     "end_process",
     "ended_runs",
     "exchange",
@@ -193,7 +202,7 @@ const PLANNED: &[&str] = &[
     "release_work",
     "retry_run",
     "run_progress",
-    "start_runs",
+    "start_runs_quietly",
 ];
 
 /// What the planner may not do in [`PLANNED`] and in all that these call: what is right for large joins is wrong for a few keys, and

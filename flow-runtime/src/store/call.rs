@@ -4,13 +4,16 @@
 //! somebody else's. A call that travels as one message with its arguments as literals needs no prepared statement and leaves no
 //! state behind, and its isolation level is set in the same message. docs/decisions/0009 has the measurements.
 
-use std::{borrow::Cow, time::Duration};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use sqlx::{AssertSqlSafe, FromRow, PgConnection, Row, postgres::PgRow};
+use sqlx::{FromRow, PgConnection, Row, postgres::PgRow};
 use uuid::Uuid;
 
-use crate::{database::SharedPool, error::DbError};
+use crate::{
+    database::{SharedPool, send_message},
+    error::DbError,
+};
 
 /// Goes before each call outside of a caller's transaction: the engine's functions rely on seeing what others have committed.
 const READ_COMMITTED: &str = "set transaction isolation level read committed; ";
@@ -41,6 +44,36 @@ impl Argument for String {
 
     fn text(&self) -> Option<Cow<'_, str>> {
         Some(self.as_str().into())
+    }
+}
+
+impl Argument for i32 {
+    fn sql_type() -> String {
+        "integer".to_owned()
+    }
+
+    fn text(&self) -> Option<Cow<'_, str>> {
+        Some(self.to_string().into())
+    }
+}
+
+impl Argument for i64 {
+    fn sql_type() -> String {
+        "bigint".to_owned()
+    }
+
+    fn text(&self) -> Option<Cow<'_, str>> {
+        Some(self.to_string().into())
+    }
+}
+
+impl Argument for bool {
+    fn sql_type() -> String {
+        "boolean".to_owned()
+    }
+
+    fn text(&self) -> Option<Cow<'_, str>> {
+        Some(self.to_string().into())
     }
 }
 
@@ -130,20 +163,26 @@ impl Call {
         Self { end: format!(") {name}"), ..self }
     }
 
-    /// Has the result returned as text.
-    pub(super) fn into_text(self) -> Self {
-        Self { end: ")::text".to_owned(), ..self }
+    /// Calls the function in a transaction of its own, and waits for at most `limit`. When the reply is lost, the call is made again: it
+    /// must be one that does the same when it is.
+    pub(super) async fn rows(self, pool: &SharedPool, limit: Duration) -> sqlx::Result<Vec<PgRow>> {
+        let text = self.message();
+        pool.call(limit, |_| Arc::clone(&text)).await
     }
 
-    /// Calls the function in a transaction of its own, and waits for at most `limit`.
-    pub(super) async fn rows(self, pool: &SharedPool, limit: Duration) -> sqlx::Result<Vec<PgRow>> {
-        let text = format!("{READ_COMMITTED}{}{}", self.text, self.end);
-        pool.call(limit, async |connection| send(text, connection).await).await
+    /// The same over one connection, without a limit.
+    pub(super) async fn rows_over(self, connection: &mut PgConnection) -> sqlx::Result<Vec<PgRow>> {
+        send_message(self.message(), connection).await
     }
 
     /// Calls the function in the transaction that the caller has begun.
     pub(super) async fn rows_in_transaction(self, connection: &mut PgConnection) -> sqlx::Result<Vec<PgRow>> {
-        send(format!("{}{}", self.text, self.end), connection).await
+        send_message(format!("{}{}", self.text, self.end).into(), connection).await
+    }
+
+    /// The call as one message, which begins a transaction of its own.
+    pub(super) fn message(&self) -> Arc<str> {
+        format!("{READ_COMMITTED}{}{}", self.text, self.end).into()
     }
 }
 
@@ -158,15 +197,6 @@ where
 /// The first row that a call returned, if any.
 pub(super) fn first_row<T: for<'r> FromRow<'r, PgRow>>(rows: Vec<PgRow>) -> Result<Option<T>, DbError> {
     Ok(rows.first().map(T::from_row).transpose()?)
-}
-
-async fn send(text: String, connection: &mut PgConnection) -> sqlx::Result<Vec<PgRow>> {
-    if text.contains('\0') {
-        // A zero byte would end the message early.
-        return Err(sqlx::Error::Encode("a text holds the character U+0000, which Postgres cannot store".into()));
-    }
-    // Every argument went through `literal`.
-    sqlx::raw_sql(AssertSqlSafe(text)).fetch_all(connection).await
 }
 
 /// A text as a literal that means the same whatever `standard_conforming_strings` is.

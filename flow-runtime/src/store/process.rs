@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use sqlx::PgConnection;
 
-use super::work::{Columns, WorkId};
+use super::{
+    news::{News, NewsColumns},
+    work::{Columns, WorkId},
+};
 use crate::error::DbError;
 
 /// What one worker of a process tells with a heartbeat.
@@ -34,6 +37,8 @@ pub(crate) struct Heard {
     pub(crate) rows: Vec<(i64, i64)>,
     /// When the next lease of another process is over.
     pub(crate) next_end: Option<Duration>,
+    /// What giving work back has brought about.
+    pub(crate) news: News,
 }
 
 #[derive(sqlx::FromRow)]
@@ -48,6 +53,8 @@ struct HeardRow {
     p_row_workers: Option<Vec<i64>>,
     p_rows: Option<Vec<i64>>,
     p_next_ms: Option<i64>,
+    #[sqlx(flatten)]
+    news: NewsColumns,
 }
 
 pub(crate) async fn register_process(
@@ -92,9 +99,10 @@ pub(crate) async fn end_process(connection: &mut PgConnection, process_id: i64) 
     Ok(sqlx::query_scalar("select flow.end_process($1)").bind(process_id).fetch_one(connection).await?)
 }
 
-/// Recovers one row of a hand; whether nothing is left of it.
-pub(crate) async fn recover_hand(connection: &mut PgConnection, (worker, row): (i64, i64)) -> Result<bool, DbError> {
-    Ok(sqlx::query_scalar("select flow.recover_hand($1, $2)").bind(worker).bind(row).fetch_one(connection).await?)
+/// Recovers one row of a hand, as far as nobody has locked what it lists; what this has brought about.
+pub(crate) async fn recover_hand(connection: &mut PgConnection, (worker, row): (i64, i64)) -> Result<News, DbError> {
+    let recover = sqlx::query_as::<_, NewsColumns>("select * from flow.recover_hand($1, $2)");
+    Ok(recover.bind(worker).bind(row).fetch_one(connection).await?.into())
 }
 
 /// Renews the lease of a process and compares what its workers hold with what is listed for them.
@@ -154,6 +162,7 @@ impl HeardRow {
                 .zip(leases.map(|lease| Duration::from_millis(lease.unsigned_abs())))
                 .collect(),
             rows: self.p_row_workers.unwrap_or_default().into_iter().zip(self.p_rows.unwrap_or_default()).collect(),
+            news: self.news.into(),
             next_end: self.p_next_ms.map(|wait| Duration::from_millis(wait.unsigned_abs())),
         }
     }

@@ -4,7 +4,10 @@ use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::call::{Call, first_row, only_value};
+use super::{
+    call::{Call, first_row, only_value},
+    news::{News, NewsColumns},
+};
 use crate::{
     database::{SharedPool, deadline},
     error::{DbError, StartError},
@@ -56,25 +59,38 @@ pub(crate) struct RunProgress {
     pub(crate) tasks_known: i64,
 }
 
+#[derive(sqlx::FromRow)]
+struct StartedRow {
+    p_ids: Vec<Uuid>,
+    #[sqlx(flatten)]
+    news: NewsColumns,
+}
+
+#[derive(sqlx::FromRow)]
+struct CancelledRow {
+    p_status: String,
+    #[sqlx(flatten)]
+    news: NewsColumns,
+}
+
 impl NewRuns {
-    fn call(&self) -> Call {
-        Call::new("select flow.start_runs")
-            .arg(&self.slug)
-            .arg(&self.inputs)
-            .arg(&self.run_ids)
-            .arg(&self.keys)
-            .arg(&self.start_at)
+    fn call(&self, head: &'static str) -> Call {
+        Call::new(head).arg(&self.slug).arg(&self.inputs).arg(&self.run_ids).arg(&self.keys).arg(&self.start_at)
     }
 }
 
-/// The runs' ids, in the order of the inputs.
-pub(crate) async fn start_runs(pool: &SharedPool, new: &NewRuns) -> Result<Vec<Uuid>, StartError> {
-    Ok(only_value(new.call().rows(pool, deadline::START).await?)?)
+/// The runs' ids, in the order of the inputs, and what is to be told to others. The runs have ids or keys, so that a start whose reply was
+/// lost is repeated and starts nothing twice.
+pub(crate) async fn start_runs(pool: &SharedPool, new: &NewRuns) -> Result<(Vec<Uuid>, News), StartError> {
+    let message = |is_repeat| new.call("select s.* from flow.start_runs_quietly").arg(&is_repeat).named("s").message();
+    let rows = pool.call(deadline::START, message).await?;
+    let started = first_row::<StartedRow>(rows)?.ok_or_else(|| DbError::from(sqlx::Error::RowNotFound))?;
+    Ok((started.p_ids, started.news.into()))
 }
 
-/// The same in the transaction that the caller has begun on `connection`.
+/// Starts runs in the transaction that the caller has begun on `connection`, which tells others by its commit. Returns their ids.
 pub(crate) async fn start_runs_in(connection: &mut PgConnection, new: &NewRuns) -> Result<Vec<Uuid>, StartError> {
-    Ok(only_value(new.call().rows_in_transaction(connection).await?)?)
+    Ok(only_value(new.call("select flow.start_runs").rows_in_transaction(connection).await?)?)
 }
 
 pub(crate) async fn get_run(pool: &SharedPool, run: Uuid) -> Result<Option<RunRow>, DbError> {
@@ -103,10 +119,11 @@ pub(crate) async fn ended_runs(pool: &SharedPool, runs: &[Uuid]) -> Result<Vec<U
     only_value(call.rows(pool, deadline::POLL).await?)
 }
 
-/// The run's status afterwards; `None` when there is no such run.
-pub(crate) async fn cancel_run(pool: &SharedPool, run: Uuid) -> Result<Option<String>, DbError> {
-    match Call::new("select flow.cancel_run").arg(&run).into_text().rows(pool, deadline::START).await {
+/// The run's status afterwards, and what is to be told to others; `None` when there is no such run.
+pub(crate) async fn cancel_run(pool: &SharedPool, run: Uuid) -> Result<Option<(String, News)>, DbError> {
+    let call = Call::new("select c.* from flow.cancel_run_quietly").arg(&run).named("c");
+    match call.rows(pool, deadline::START).await {
         Err(error) if crate::error::sqlstate(&error).as_deref() == Some("WF002") => Ok(None),
-        rows => Ok(Some(only_value(rows?)?)),
+        rows => Ok(first_row::<CancelledRow>(rows?)?.map(|row| (row.p_status, row.news.into()))),
     }
 }

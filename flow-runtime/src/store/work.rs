@@ -6,7 +6,10 @@ use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::outcome::Outcome;
+use super::{
+    news::{News, NewsColumns},
+    outcome::Outcome,
+};
 use crate::error::DbError;
 
 /// One piece of work as a worker holds it; worker and batch are the fence of whatever is said about it.
@@ -114,6 +117,8 @@ pub(crate) struct Exchanged {
     pub(crate) read_time: Duration,
     /// When the next delayed work of the queue is due, from now.
     pub(crate) next_due: Option<Duration>,
+    /// What is to be told to others.
+    pub(crate) news: News,
 }
 
 /// What became of a failed attempt.
@@ -167,6 +172,15 @@ struct ExchangeRow {
     p_read_tasks: Option<Vec<i32>>,
     p_read_us: Option<i64>,
     p_next_due_ms: Option<i64>,
+    #[sqlx(flatten)]
+    news: NewsColumns,
+}
+
+#[derive(sqlx::FromRow)]
+struct GivenUpRow {
+    p_verdict: String,
+    #[sqlx(flatten)]
+    news: NewsColumns,
 }
 
 /// The columns of a list of work, as the functions take them.
@@ -237,6 +251,7 @@ impl Exchanged {
             read_time: Duration::from_micros(row.p_read_us.unwrap_or_default().unsigned_abs()),
             // What became due meanwhile is due now.
             next_due: row.p_next_due_ms.map(|ms| Duration::from_millis(u64::try_from(ms).unwrap_or_default())),
+            news: row.news.into(),
             state: row.p_state,
             reason: row.p_reason.unwrap_or_default(),
             has_more: row.p_more.unwrap_or(false),
@@ -293,14 +308,14 @@ fn failed_runs(row: &mut ExchangeRow) -> Vec<FailedRun> {
         .collect()
 }
 
-/// Fails the run of an attempt whose result cannot be recorded.
+/// Fails the run of an attempt whose result cannot be recorded. Returns the verdict, and what this has brought about.
 pub(crate) async fn give_up_attempt(
     connection: &mut PgConnection,
     worker_id: i64,
     settlement: &Settlement,
-) -> Result<Verdict, DbError> {
+) -> Result<(Verdict, News), DbError> {
     let id = settlement.id;
-    let name: String = sqlx::query_scalar("select flow.give_up_attempt($1, $2, $3, $4, $5, $6)")
+    let given_up: GivenUpRow = sqlx::query_as("select * from flow.give_up_attempt($1, $2, $3, $4, $5, $6)")
         .bind(worker_id)
         .bind(id.run_id)
         .bind(id.step)
@@ -309,7 +324,7 @@ pub(crate) async fn give_up_attempt(
         .bind(settlement.outcome.error())
         .fetch_one(connection)
         .await?;
-    Ok(verdict(&name))
+    Ok((verdict(&given_up.p_verdict), given_up.news.into()))
 }
 
 /// Puts the columns of the reply together; each shared value is one allocation, whoever needs it.
@@ -349,20 +364,21 @@ fn claimed(row: &mut ExchangeRow, batch: i64) -> Vec<Claimed> {
         .collect()
 }
 
-/// Gives work back unused and drains the worker. What it did not hold any more is passed over.
+/// Gives work back unused and drains the worker. What it did not hold any more is passed over. Returns what this has brought about.
 pub(crate) async fn release_work(
     connection: &mut PgConnection,
     worker_id: i64,
     held: &[WorkId],
-) -> Result<(), DbError> {
+) -> Result<News, DbError> {
     let columns = Columns::of(held.iter().copied());
-    sqlx::query("select flow.release_work($1, $2, $3, $4, $5)")
+    let release = sqlx::query_as::<_, NewsColumns>("select * from flow.release_work($1, $2, $3, $4, $5)");
+    let released = release
         .bind(worker_id)
         .bind(columns.runs)
         .bind(columns.steps)
         .bind(columns.tasks)
         .bind(columns.batches)
-        .execute(connection)
+        .fetch_one(connection)
         .await?;
-    Ok(())
+    Ok(released.into())
 }

@@ -1,6 +1,14 @@
-//! When a process may end others: who could not renew its own lease for long waits until the others have had the time to renew theirs.
+//! How often a process renews its lease, and when it may end others: who could not renew its own lease for long waits until the others have had the time to renew theirs.
 
 use std::time::{Duration, Instant};
+
+/// The longest pause between two heartbeats, whatever the lease.
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+
+/// How long after one heartbeat the next renews the lease.
+pub(super) fn renew_interval(lease: Duration) -> Duration {
+    (lease / 3).min(LONGEST_PAUSE)
+}
 
 /// What a process remembers of its own renewals.
 pub(super) struct Patience {

@@ -17,7 +17,8 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::{
-    patience::Patience,
+    health::Renewal,
+    patience::{Patience, renew_interval},
     start::{Notice, Shared},
 };
 use crate::{
@@ -25,11 +26,8 @@ use crate::{
     db::Db,
     error::DbError,
     fault,
-    store::{self, Heard},
+    store::{self, Heard, News},
 };
-
-/// The longest pause between two heartbeats, whatever the lease.
-const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
 /// The processes that a program has on one database: one, while it has workers there.
 #[derive(Default)]
@@ -46,6 +44,7 @@ pub(crate) struct Process {
     stop: CancellationToken,
     /// Cancelled when its thread has ended.
     ended: CancellationToken,
+    renewal: Renewal,
 }
 
 struct Members {
@@ -86,11 +85,12 @@ impl Process {
     fn new(lease: Duration) -> Self {
         Self {
             id: AtomicI64::new(random_id()),
-            name: format!("{}:{}", hostname(), std::process::id()),
+            name: format!("{}:{}", super::hostname(), std::process::id()),
             members: Mutex::new(Members { lease, workers: Vec::new(), seats: 0 }),
             beat: Arc::default(),
             stop: CancellationToken::new(),
             ended: CancellationToken::new(),
+            renewal: Renewal::new(lease),
         }
     }
 
@@ -106,6 +106,10 @@ impl Process {
     /// Wakes the heartbeat when something calls one of the workers.
     pub(super) fn waker(&self) -> Arc<Notify> {
         Arc::clone(&self.beat)
+    }
+
+    pub(super) fn renewal(&self) -> &Renewal {
+        &self.renewal
     }
 
     fn lease(&self) -> Duration {
@@ -240,6 +244,8 @@ impl Heart<'_> {
                 self.backoff.reset();
                 self.take_in(&members, &heard);
                 self.patience.renewed(began_at, lease);
+                self.process.renewal.succeeded(began_at, lease);
+                self.db.hub().tell_over(&mut self.link, &heard.news).await;
                 self.recover(&members, &heard, began_at).await;
                 self.look_out(&members).await;
                 self.pause(&heard)
@@ -284,7 +290,10 @@ impl Heart<'_> {
         let expired: Vec<i64> = heard.expired.iter().filter(may_end).map(|(process, _)| *process).collect();
         // The own lease comes first: what is left then is for the next beat.
         let until = began_at + renew_interval(self.process.lease()) / 2;
-        let recovered = match recover(&mut self.link, &expired, &heard.rows, until).await {
+        let mut news = News::default();
+        let recovered = recover(&mut self.link, &expired, &heard.rows, until, &mut news).await;
+        self.db.hub().tell_over(&mut self.link, &news).await;
+        let recovered = match recovered {
             Ok(has_more) if must_revive(heard) => self.revive(members, heard).await.map(|revived| has_more || revived),
             recovered => recovered,
         };
@@ -361,8 +370,14 @@ impl Heart<'_> {
 }
 
 /// Ends the processes and recovers the rows, until `until`; what cannot be had now is left to a later heartbeat, of whatever process.
-/// Returns whether there is more to do at once.
-async fn recover(link: &mut Link, expired: &[i64], rows: &[(i64, i64)], until: Instant) -> Result<bool, DbError> {
+/// Returns whether there is more to do at once, and adds what this has brought about to `news`.
+async fn recover(
+    link: &mut Link,
+    expired: &[i64],
+    rows: &[(i64, i64)],
+    until: Instant,
+    news: &mut News,
+) -> Result<bool, DbError> {
     let mut has_ended = false;
     for process in expired {
         let end = async |connection: &mut PgConnection| store::end_process(connection, *process).await;
@@ -373,7 +388,7 @@ async fn recover(link: &mut Link, expired: &[i64], rows: &[(i64, i64)], until: I
             return Ok(true);
         }
         let recover = async |connection: &mut PgConnection| store::recover_hand(connection, *row).await;
-        link.call(deadline::HEARTBEAT, recover).await?;
+        news.add(link.call(deadline::HEARTBEAT, recover).await?);
     }
     Ok(has_ended)
 }
@@ -382,13 +397,4 @@ async fn recover(link: &mut Link, expired: &[i64], rows: &[(i64, i64)], until: I
 /// meanwhile, or the reply that told of the number that it has was lost.
 fn must_revive(heard: &Heard) -> bool {
     heard.has_ended || heard.states.iter().any(|(state, _)| state == "process_ended")
-}
-
-fn renew_interval(lease: Duration) -> Duration {
-    (lease / 3).min(LONGEST_PAUSE)
-}
-
-fn hostname() -> String {
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok().or_else(|| std::env::var("HOSTNAME").ok());
-    name.map_or_else(|| "host".to_owned(), |name| name.trim().to_owned())
 }

@@ -154,11 +154,14 @@ impl Pump {
             Ok(reply) if reply.state == "busy" => {
                 // An earlier exchange of this worker is still at work, or somebody is just looking whether this process lives.
                 self.link.has_served();
+                self.shared.last_exchange.succeeded();
                 tokio::time::sleep(self.backoff.next_pause().min(LONGEST_BUSY_PAUSE)).await;
             }
-            Ok(reply) => {
+            Ok(mut reply) => {
                 self.link.has_served();
+                self.shared.last_exchange.succeeded();
                 self.backoff.reset();
+                self.shared.db.hub().tell(std::mem::take(&mut reply.news));
                 self.bounds.widen();
                 self.settled(count, &reply.verdicts, &reply.fates);
                 reply.failed_runs.iter().for_each(|run| log::run_failed(&self.shared, run));
@@ -190,6 +193,7 @@ impl Pump {
 
     /// Waits before the next try.
     async fn wait_out(&mut self, error: &DbError) {
+        self.shared.last_exchange.failed();
         let pause = self.backoff.next_pause();
         tracing::warn!(error = %error, cause = error.cause(), ?pause, "exchange failed; trying again");
         tokio::select! {
@@ -236,8 +240,9 @@ impl Pump {
         let give_up = async |connection: &mut PgConnection| store::give_up_attempt(connection, worker_id, result).await;
         let given_up = self.link.call(deadline::EXCHANGE, give_up).await;
         match given_up {
-            Ok(verdict) => {
+            Ok((verdict, news)) => {
                 self.backoff.reset();
+                self.shared.db.hub().tell(news);
                 let Settlement { id, outcome, .. } = &self.unsettled[0];
                 let error = outcome.error().unwrap_or_default();
                 log::run_failed(&self.shared, &FailedRun { run_id: id.run_id, step: Some(id.step), error });

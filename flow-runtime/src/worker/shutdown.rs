@@ -1,6 +1,6 @@
 //! A worker's end: stop claiming, give back, wait, settle, say goodbye.
 
-use std::{collections::HashSet, time::Duration};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use sqlx::PgConnection;
 use tokio::{
@@ -10,7 +10,7 @@ use tokio::{
 
 use super::pump::Pump;
 use crate::{
-    database::{Retry, deadline},
+    database::{Hub, Retry, deadline},
     error::{DbError, WorkerError},
     store::{self, WorkId},
 };
@@ -86,8 +86,11 @@ impl Pump {
         let tasks: Vec<WorkId> = tasks.into_iter().filter(|id| !settled.contains(id)).collect();
         while !self.is_cut_off() && !is_past(until) {
             let worker_id = self.shared.worker_id;
-            let release =
-                async |connection: &mut PgConnection| store::release_work(connection, worker_id, &tasks).await;
+            let hub = Arc::clone(self.shared.db.hub());
+            let release = async |connection: &mut PgConnection| {
+                hub.tell(store::release_work(connection, worker_id, &tasks).await?);
+                Ok(())
+            };
             let released = self.link.call(deadline::RELEASE, release).await;
             if self.is_done(released).await {
                 for id in &tasks {
@@ -100,14 +103,16 @@ impl Pump {
 
     /// Marks the worker stopped, and gives back what its hand still lists.
     async fn goodbye(&mut self) {
-        let worker_id = self.shared.worker_id;
+        let (worker_id, hub) = (self.shared.worker_id, Arc::clone(self.shared.db.hub()));
         while !self.is_cut_off() {
-            let stop = async |connection: &mut PgConnection| stop(connection, worker_id).await;
+            let stop = async |connection: &mut PgConnection| stop(connection, worker_id, &hub).await;
             let stopped = self.link.call(deadline::RELEASE, stop).await;
             if self.is_done(stopped).await {
                 break;
             }
         }
+        // The program may end with this worker.
+        hub.finish_telling().await;
     }
 
     /// Whether a call needs no repeating: it went well, or it never will. Waits before the next try.
@@ -141,9 +146,9 @@ impl Pump {
     }
 }
 
-async fn stop(connection: &mut PgConnection, worker_id: i64) -> Result<(), DbError> {
+async fn stop(connection: &mut PgConnection, worker_id: i64, hub: &Hub) -> Result<(), DbError> {
     for row in store::stop_worker(connection, worker_id).await? {
-        store::recover_hand(connection, (worker_id, row)).await?;
+        hub.tell(store::recover_hand(connection, (worker_id, row)).await?);
     }
     Ok(())
 }

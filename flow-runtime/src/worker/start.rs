@@ -12,6 +12,7 @@ use tracing::Instrument;
 
 use super::{
     RunningWorker, Worker,
+    health::{LastExchange, Vitals},
     held::Held,
     log, panic,
     process::{Membership, Process, random_id},
@@ -39,6 +40,7 @@ pub(super) struct Shared {
     pub(super) process: Arc<Process>,
     pub(super) config: WorkerConfig,
     pub(super) held: Held,
+    pub(super) last_exchange: Arc<LastExchange>,
     /// The handlers at work.
     pub(super) handlers: TaskTracker,
     /// Cancelled when the worker is to drain.
@@ -109,6 +111,7 @@ pub(super) async fn start(worker: Worker) -> Result<RunningWorker, WorkerError> 
         process,
         config: worker.config,
         held: Held::default(),
+        last_exchange: Arc::default(),
         handlers: TaskTracker::new(),
         stop: stop.clone(),
         wake: Arc::clone(&wake),
@@ -121,13 +124,14 @@ pub(super) async fn start(worker: Worker) -> Result<RunningWorker, WorkerError> 
     let queue = hub.subscribe(Topic::Queue(queue_id), wake);
     let own = hub.subscribe(Topic::Worker(worker_id), shared.process.waker());
     membership.enter(Arc::clone(&shared));
+    let vitals = Vitals { process: Arc::clone(&shared.process), last_exchange: Arc::clone(&shared.last_exchange) };
     let shutdown_limit = shared.config.grace + SHUTDOWN_MARGIN;
     let (ended, has_ended) = watch::channel(false);
     let result = Arc::new(Mutex::new(None));
     let span = tracing::info_span!("worker", queue = worker.queue, worker_id, name = shared.config.name);
     tokio::spawn(tell(Arc::downgrade(&shared), noticed).instrument(span.clone()));
     tokio::spawn(work(shared, link, received, [queue, own], membership, Arc::clone(&result), ended).instrument(span));
-    Ok(RunningWorker { worker_id, stop, ended: has_ended, result, shutdown_limit })
+    Ok(RunningWorker { worker_id, stop, ended: has_ended, result, shutdown_limit, vitals })
 }
 
 /// Logs what the heartbeat has found, within the worker's span.

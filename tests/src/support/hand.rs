@@ -29,6 +29,8 @@ pub struct Reply {
     pub next_due_ms: Option<i64>,
     /// As many were taken as were asked for.
     pub has_more: bool,
+    /// Workers that are to be told that work which they hold was ended.
+    pub tell_workers: Vec<i64>,
 }
 
 /// A place in the order of a queue: priority, age, run, step and task.
@@ -263,6 +265,7 @@ impl Hand<'_> {
             reason: row.get::<Option<String>, _>("p_reason").unwrap_or_default(),
             verdicts: row.get::<Option<_>, _>("p_verdicts").unwrap_or_default(),
             claims: claims(&row, batch),
+            tell_workers: row.get::<Option<_>, _>("p_tell_workers").unwrap_or_default(),
         })
     }
 
@@ -307,7 +310,7 @@ impl Hand<'_> {
     /// Gives work back; returns which of it this worker held.
     pub async fn release(&self, held: &[Claim]) -> Vec<bool> {
         let (runs, steps, tasks, batches) = columns(held);
-        sqlx::query_scalar("select flow.release_work($1, $2, $3, $4, $5)")
+        sqlx::query_scalar("select r.p_held from flow.release_work($1, $2, $3, $4, $5) r")
             .bind(self.id)
             .bind(runs)
             .bind(steps)

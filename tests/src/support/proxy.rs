@@ -32,6 +32,8 @@ enum Flow {
     },
     /// Nothing passes, and both ends are kept open: as behind a network that has gone.
     Frozen,
+    /// What the client sends passes, and the connection is cut when the server answers.
+    LosesReply,
     Cut,
 }
 
@@ -50,6 +52,8 @@ struct State {
     connections: Mutex<Vec<Connection>>,
     /// What becomes of connections that are made from now on.
     later: Mutex<Flow>,
+    /// How many connections were cut at an answer.
+    lost: Arc<AtomicU64>,
 }
 
 /// A proxy on a port of its own; it ends when dropped.
@@ -71,6 +75,7 @@ impl Proxy {
             target: Mutex::new(Server::of(url).address()),
             connections: Mutex::default(),
             later: Mutex::new(Flow::Passes),
+            lost: Arc::default(),
         });
         let accepting = tokio::spawn(accept(listener, Arc::clone(&state)));
         Self { url: Server::of(url).url_at("127.0.0.1", port), state, accepting }
@@ -106,6 +111,17 @@ impl Proxy {
         };
         found.flow.send_replace(Flow::Frozen);
         true
+    }
+
+    /// Loses the next answer of each connection that is there now, and the connection with it; later ones pass.
+    pub fn lose_replies(&self) {
+        self.set_present(Flow::LosesReply);
+    }
+
+    /// How many answers were lost so far.
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        self.state.lost.load(Ordering::Relaxed)
     }
 
     /// Cuts the connections that are there now; later ones pass.
@@ -174,8 +190,8 @@ async fn accept(listener: TcpListener, state: Arc<State>) {
         state.connections.lock().unwrap().push(connection);
         let (from_client, to_client) = client.into_split();
         let (from_server, to_server) = server.into_split();
-        tokio::spawn(pass(from_client, to_server, flow.clone(), Arc::default()));
-        tokio::spawn(pass(from_server, to_client, flow, received));
+        tokio::spawn(pass(from_client, to_server, flow.clone(), Arc::default(), None));
+        tokio::spawn(pass(from_server, to_client, flow, received, Some(Arc::clone(&state.lost))));
     }
 }
 
@@ -192,6 +208,7 @@ async fn pass(
     mut to: tcp::OwnedWriteHalf,
     mut flow: watch::Receiver<Flow>,
     passed: Arc<AtomicU64>,
+    lost: Option<Arc<AtomicU64>>,
 ) {
     let mut buffer = vec![0; 16 << 10];
     loop {
@@ -203,7 +220,7 @@ async fn pass(
                 Ok(()) => continue,
                 Err(_) => return,
             },
-            Flow::Passes => (buffer.len(), Duration::ZERO, u32::MAX),
+            Flow::Passes | Flow::LosesReply => (buffer.len(), Duration::ZERO, u32::MAX),
             Flow::Slow { delay, bytes_per_second } => (4 << 10, delay, bytes_per_second),
         };
         tokio::select! {
@@ -211,6 +228,10 @@ async fn pass(
             read = from.read(&mut buffer[..piece]) => match read {
                 Ok(0) | Err(_) => return,
                 Ok(bytes) => {
+                    if let Some(lost) = lost.as_ref().filter(|_| now == Flow::LosesReply) {
+                        lost.fetch_add(1, Ordering::Relaxed);
+                        return;
+                    }
                     if delay > Duration::ZERO {
                         tokio::time::sleep(delay + Duration::from_secs(1) * bytes as u32 / bytes_per_second).await;
                     }

@@ -29,7 +29,6 @@ pub(super) struct Ear {
     listener: PgListener,
     /// The channel on which it hears itself.
     own: String,
-    hears_of_runs: bool,
     /// When the next notification to itself is sent, or else when the one that was sent must have come.
     beat_at: Instant,
     awaits_beat: bool,
@@ -46,21 +45,8 @@ impl Ear {
         listener.eager_reconnect(false);
         let_go_when_frozen(&mut listener).await?;
         let own = format!("flow_own_{}", Uuid::now_v7().simple());
-        listener.listen_all(["flow_queue", "flow_worker", own.as_str()]).await?;
-        Ok(Self { listener, own, hears_of_runs: false, beat_at: Instant::now() + BEAT_INTERVAL, awaits_beat: false })
-    }
-
-    /// Listens for ended runs, or no longer. Says whether this is new.
-    pub(super) async fn hear_of_runs(&mut self, wanted: bool) -> sqlx::Result<bool> {
-        if wanted == self.hears_of_runs {
-            return Ok(false);
-        }
-        match wanted {
-            true => in_time(deadline::POLL, self.listener.listen("flow_run")).await?,
-            false => in_time(deadline::POLL, self.listener.unlisten("flow_run")).await?,
-        }
-        self.hears_of_runs = wanted;
-        Ok(wanted)
+        listener.listen_all(["flow_queue", "flow_worker", "flow_run", own.as_str()]).await?;
+        Ok(Self { listener, own, beat_at: Instant::now() + BEAT_INTERVAL, awaits_beat: false })
     }
 
     /// Waits for the next notification, or until one to itself is due. May be dropped at any point.
