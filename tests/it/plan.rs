@@ -28,7 +28,12 @@ fn strict() -> Graph {
     Graph::new("strict").single("left", &[]).single("right", &[])
 }
 
-/// A database with both flows and a connection that tells its plans.
+/// One whose exchanges take the usual way.
+fn plain() -> Graph {
+    Graph::new("plain").single("one", &[]).single("two", &["one"]).single("wide", &["one"])
+}
+
+/// A database with the flows and a connection that tells its plans.
 struct Watched {
     engine: Engine,
     watch: PlanWatch,
@@ -41,6 +46,7 @@ impl Watched {
         let engine = Engine::with_connections(1).await;
         engine.deploy(&shop()).await;
         engine.deploy(&strict()).await;
+        engine.deploy(&plain()).await;
         for part in past {
             part.make(&engine).await;
         }
@@ -96,6 +102,16 @@ impl Watched {
         leaver.release(&claims).await;
         let rest = watch.beside(engine.worker(&strict())).await;
         rest.complete_all(output).await;
+
+        // The usual exchange: several results, a single one, and reads from a mark.
+        start(engine, "plain").await;
+        let usual = watch.beside(engine.worker(&plain())).await;
+        let first = usual.exchange(2, &[]).await;
+        let second = usual.exchange_from(&first.read, 1, &complete_each(&first.claims, output)).await;
+        let third = usual.exchange(1, &complete_each(&second.claims, output)).await;
+        let fourth = usual.exchange(2, &complete_each(&third.claims, output)).await;
+        usual.settle(&complete_each(&fourth.claims, output)).await;
+        usual.complete_all(output).await;
         watch.take()
     }
 }
@@ -144,14 +160,14 @@ fn changes(new: &Plans, other: &Plans, state: &str) -> String {
 }
 
 /// The tables that grow.
-const GROWING: [&str; 6] = ["run", "step_state", "task", "attempt_error", "q_shop", "q_strict"];
+const GROWING: [&str; 7] = ["run", "step_state", "task", "attempt_error", "message", "delayed", "piece"];
 
 /// Whether a node of a plan reads a table that grows by anything but a look-up in its recorded index, or by row id.
 fn is_scan(node: &str) -> bool {
     let words: Vec<&str> = node.split_whitespace().collect();
     let follows = |before: &str, word: &str| words.windows(2).any(|pair| pair == [before, word]);
     let is_looked_up = |table: &&str| {
-        let recorded = [format!("{table}_pkey"), format!("{table}_vt_idx")];
+        let recorded = [format!("{table}_pkey"), format!("{table}_due")];
         recorded.iter().any(|index| follows("using", index)) && node.contains(" by (")
     };
     let Some(table) = GROWING.iter().find(|table| follows("on", table)) else { return false };

@@ -30,7 +30,10 @@ begin
 
     for v_step in
         select d.* from flow.step s
-        join flow.step d on d.flow_id = s.flow_id and d.step_index = any (s.dependents)
+        cross join lateral unnest(s.dependents) u(step_index)
+        cross join lateral (
+            select t.* from flow.step t where t.flow_id = p_self.flow_id and t.step_index = u.step_index offset 0
+        ) d
         where s.flow_id = p_self.flow_id and s.step_index = p_step
     loop
         v_is_offered := coalesce(p_offer.slots > cardinality(p_progress.handed) and v_step.start_delay_ms = 0
