@@ -6,6 +6,7 @@ mod dbos;
 mod dbos_queue;
 mod flow;
 mod graphile;
+mod river;
 mod underway;
 
 use std::time::Duration;
@@ -24,19 +25,21 @@ pub(crate) enum PeerName {
     DbosQueue,
     Apalis,
     Graphile,
+    River,
     Awa,
     Underway,
 }
 
 impl PeerName {
     /// All, in the order of the report.
-    pub(crate) const ALL: [PeerName; 8] = [
+    pub(crate) const ALL: [PeerName; 9] = [
         PeerName::Flow,
         PeerName::FlowTwo,
         PeerName::Dbos,
         PeerName::DbosQueue,
         PeerName::Apalis,
         PeerName::Graphile,
+        PeerName::River,
         PeerName::Awa,
         PeerName::Underway,
     ];
@@ -49,14 +52,15 @@ impl PeerName {
             PeerName::DbosQueue => "dbos-queue",
             PeerName::Apalis => "apalis",
             PeerName::Graphile => "graphile",
+            PeerName::River => "river",
             PeerName::Awa => "awa",
             PeerName::Underway => "underway",
         }
     }
 
-    /// Whether it has a way to do the case: three are job queues, without a join.
+    /// Whether it has a way to do the case: four are job queues, without a join.
     pub(crate) fn has(self, case: Case) -> bool {
-        case != Case::Map || !matches!(self, PeerName::Graphile | PeerName::Awa | PeerName::Underway)
+        case != Case::Map || !matches!(self, PeerName::Graphile | PeerName::River | PeerName::Awa | PeerName::Underway)
     }
 }
 
@@ -72,6 +76,7 @@ pub(crate) async fn measure(args: &OneArgs) -> anyhow::Result<Report> {
         PeerName::DbosQueue => measure_as::<dbos_queue::DbosQueuePeer>(name, url, case, size, limit).await,
         PeerName::Apalis => measure_as::<apalis::ApalisPeer>(name, url, case, size, limit).await,
         PeerName::Graphile => measure_as::<graphile::GraphilePeer>(name, url, case, size, limit).await,
+        PeerName::River => measure_as::<river::RiverPeer>(name, url, case, size, limit).await,
         PeerName::Awa => measure_as::<awa::AwaPeer>(name, url, case, size, limit).await,
         PeerName::Underway => measure_as::<underway::UnderwayPeer>(name, url, case, size, limit).await,
     }
