@@ -165,7 +165,7 @@ create table flow.step_state (
     constraint step_state_counts_not_negative check (remaining_deps >= 0 and remaining_tasks >= 0),
     constraint step_state_claimed_by_a_worker check (
         (worker_id is null) = (claimed_at is null) and (worker_id is null) = (batch is null))
-) with (fillfactor = 35, autovacuum_analyze_threshold = 5000, autovacuum_vacuum_scale_factor = 0.05);
+) with (fillfactor = 28, autovacuum_analyze_threshold = 5000, autovacuum_vacuum_scale_factor = 0.05);
 
 -- One element of a map.
 create table flow.task (
