@@ -176,7 +176,8 @@ begin
     group by p.process_id having count(*) > greatest(min(p.suspect_limit), 1)
     union all
     select 'I13', s.run_id, format('the output of map %s is not that of its tasks', s.step_index)
-    from s where s.kind = 'map' and s.status = 'completed' and (
+    from s where s.kind = 'map' and s.status = 'completed' and (s.taken_from is null or exists (
+        select from flow.run r where r.run_id = s.taken_from)) and (
         s.output is distinct from (
             select coalesce(flow.map_outputs(s.run_id, s.step_index), '[]'))
         or s.task_count <> jsonb_array_length(s.output))

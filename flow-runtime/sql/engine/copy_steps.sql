@@ -20,7 +20,7 @@ begin
                     where t.run_id = p_old and t.step_index = o.step_index and t.status = 'completed') end,
            o.task_count,
            case when o.is_large then o.uncreated_tasks else 0 end,
-           case when o.is_large and not o.ended_well then p_old end,
+           case when o.is_large then p_old end,
            case when o.ended_well then o.status when o.task_count is not null then 'started' else 'created' end,
            o.skip_reason,
            case when o.started_at is not null and (o.ended_well or o.task_count is not null) then p_now end,
@@ -53,7 +53,7 @@ begin
           and (t.status = 'completed' or ss.status = 'skipped') offset 0
     ) t
     -- What a large map has completed stays where it is and counts from there.
-    where ss.run_id = p_new and (ss.task_count <= flow.large_map() or ss.status = 'skipped');
+    where ss.run_id = p_new and ss.task_count <= flow.large_map();
 
     insert into flow.attempt_error (
         run_id, step_index, task_index, worker_id, batch, attempt, cause, error, at, used_attempt, process_id, company, suspect_limit)

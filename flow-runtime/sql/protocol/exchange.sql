@@ -45,6 +45,8 @@ declare
     v_claims flow.claim[];
     v_offer flow.offer;
     v_rows integer; -- of its hand
+    v_began timestamptz;
+    v_looked_us bigint := 0; -- how long it took to find what waits first
     v_is_empty boolean := false; -- its queue, and so it still is
     v_suspects record; -- whether the process holds some, some wait in the queue, and one anywhere must be alone
     v_is_closed boolean; -- a suspect must be alone in the process
@@ -101,12 +103,14 @@ begin
         end if;
         if cardinality(p_settled_runs) > 0 then
             if v_self.state = 'ok' and not p_careful and not v_is_closed then
+                v_began := clock_timestamp();
                 -- A queue of pgmq delivery is in no order that could be kept: some slots, and now and then one of few, are for what
                 -- waits there, so that nobody's long chain keeps it waiting.
                 v_offer := row(p_worker, p_batch, v_self.queue_id, v_self.flow_id, v_self.steps,
                                p_limit - case when v_self.message_ids is null then 0
                                               else greatest(p_limit / 10, (p_batch % 10 = 0)::integer) end,
                                '{}', flow.first_waiting(v_self, v_marks));
+                v_looked_us := extract(microseconds from clock_timestamp() - v_began);
             end if;
             if v_self.is_plain then
                 v_settled := flow.settle_usual(
@@ -179,7 +183,7 @@ begin
             p_value_runs := v_claimed.p_value_runs;
             p_value_steps := v_claimed.p_value_steps;
             p_values := v_claimed.p_values;
-            p_read_us := v_claimed.p_read_us;
+            p_read_us := v_claimed.p_read_us + v_looked_us;
             if cardinality(v_claimed.p_read) > 0 then
                 select array_agg(r.priority), array_agg(r.age), array_agg(r.run_id), array_agg(r.step_index), array_agg(r.task_index)
                 into p_read_priorities, p_read_ages, p_read_runs, p_read_steps, p_read_tasks from unnest(v_claimed.p_read) r;
