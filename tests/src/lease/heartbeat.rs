@@ -66,7 +66,8 @@ impl Steps<'_> {
         Some(Pulse {
             worker: place as u8,
             highest: worker.highest,
-            outstanding: if worker.is_outstanding { worker.highest } else { 0 },
+            outstanding: if worker.is_outstanding { worker.exchange } else { 0 },
+            outstanding_start: worker.starting.map_or(0, |starting| starting.batch),
             held: worker.held.iter().filter(|held| !held.is_lost).map(tell).collect(),
         })
     }
@@ -79,6 +80,7 @@ impl Steps<'_> {
         for pulse in &mut beat.pulses {
             if let Some(now) = self.pulse(of, usize::from(pulse.worker)) {
                 (pulse.highest, pulse.outstanding) = (now.highest, now.outstanding);
+                pulse.outstanding_start = now.outstanding_start;
             }
         }
         self.by_program("heartbeat: looks up its numbers", of, next);
@@ -134,7 +136,8 @@ impl Steps<'_> {
         let is_known = |piece: u8, batch: u8| pulse.held.iter().any(|held| (held.piece, held.batch) == (piece, batch));
         for (piece, batch) in listed.collect::<Vec<_>>() {
             let is_above = self.holds(Rule::HighestNamed) && batch > pulse.highest;
-            let is_to_come = self.holds(Rule::OutstandingNamed) && batch == pulse.outstanding;
+            let is_to_come = self.holds(Rule::OutstandingNamed) && batch == pulse.outstanding
+                || self.holds(Rule::StartOutstandingNamed) && batch == pulse.outstanding_start;
             if !is_above && !is_to_come && !is_known(piece, batch) && world.is_fenced(piece, pulse.worker, batch) {
                 world.give_back(piece);
             }

@@ -47,6 +47,8 @@ pub(super) struct Work {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Place {
+    /// Its run has not been started.
+    Unborn,
     /// What it depends on has not ended.
     NotReady,
     /// It has a message, or waits as a suspect.
@@ -97,16 +99,23 @@ pub(super) struct Worker {
     pub(super) is_draining: bool,
     pub(super) has_left: bool,
     pub(super) highest: u8,
+    /// The number of the latest exchange.
+    pub(super) exchange: u8,
     pub(super) is_outstanding: bool,
     pub(super) held: Vec<Held>,
     pub(super) finished: Set,
     pub(super) calls: Vec<Exchange>,
+    /// The start whose reply is to be taken over.
+    pub(super) starting: Option<Starting>,
+    pub(super) starts: Vec<Start>,
 }
 
 /// A row of `flow.hand`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct HandRow {
     pub(super) batch: u8,
+    /// An exchange has handed it out; else a start has.
+    pub(super) is_exchange: bool,
     /// Each piece of work with the batch that handed it out.
     pub(super) places: Vec<(u8, u8)>,
 }
@@ -146,6 +155,38 @@ pub(super) struct Exchange {
     pub(super) phase: Phase,
     /// Its program still waits for the reply.
     pub(super) is_awaited: bool,
+    /// It was sent before under the same number; known to the model alone.
+    pub(super) is_again: bool,
+}
+
+/// A start that hands over, as its program remembers it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Starting {
+    pub(super) piece: u8,
+    pub(super) batch: u8,
+    /// Nobody waits for it: only without the rule that forgets it then.
+    pub(super) is_given_up: bool,
+}
+
+/// A call of `flow.start_runs_quietly` that may hand over.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Start {
+    pub(super) piece: u8,
+    pub(super) batch: u8,
+    pub(super) process: u8,
+    pub(super) phase: StartPhase,
+    /// Its program still waits for the reply.
+    pub(super) is_awaited: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum StartPhase {
+    Sent,
+    /// It has looked and has no lock yet: only without the rule that forbids it.
+    Looked(bool),
+    /// It has its lock, and knows whether it may hand over.
+    Begun(bool),
+    Replied(Option<Held>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -225,6 +266,8 @@ pub(super) struct Pulse {
     pub(super) highest: u8,
     /// 0 when no reply is to come.
     pub(super) outstanding: u8,
+    /// Of a start; 0 when none is to come.
+    pub(super) outstanding_start: u8,
     pub(super) held: Vec<HeldPulse>,
 }
 
@@ -251,6 +294,12 @@ pub(super) struct Recovery {
     pub(super) worker: u8,
     pub(super) batch: u8,
     pub(super) has_stopped: bool,
+}
+
+impl Work {
+    pub(super) fn has_ended(&self) -> bool {
+        !matches!(self.place, Place::Unborn | Place::NotReady | Place::Waiting | Place::Held { .. })
+    }
 }
 
 impl Held {
@@ -290,10 +339,13 @@ impl World {
                     is_draining: false,
                     has_left: false,
                     highest: 0,
+                    exchange: 0,
                     is_outstanding: false,
                     held: Vec::new(),
                     finished: 0,
                     calls: Vec::new(),
+                    starting: None,
+                    starts: Vec::new(),
                 });
             }
         }
@@ -301,6 +353,9 @@ impl World {
             vec![Work { place: Place::Waiting, attempts_used: 0, suspect: None, kills: 0, claim: 0 }; setup.work];
         if setup.is_chain {
             work[1..].iter_mut().for_each(|work| work.place = Place::NotReady);
+            work[..setup.starts].iter_mut().for_each(|work| work.place = Place::Unborn);
+        } else {
+            work.iter_mut().rev().take(setup.starts).for_each(|work| work.place = Place::Unborn);
         }
         Self {
             work,
@@ -361,7 +416,7 @@ impl World {
     }
 
     pub(super) fn all_work_has_ended(&self) -> bool {
-        self.work.iter().all(|work| !matches!(work.place, Place::NotReady | Place::Waiting | Place::Held { .. }))
+        self.work.iter().all(|work| work.has_ended())
     }
 
     /// Nothing more can happen to any work, and every worker that lives can go on.
