@@ -2,9 +2,10 @@
 
 use super::{
     rule::Fault,
+    start::StartPhase,
     step::{Action, Steps},
     suspect::Company,
-    world::{Condition, Phase, Place, Process, Standing, StartPhase, Worker, World},
+    world::{Condition, Phase, Place, Process, Standing, Worker, World},
 };
 
 impl Steps<'_> {

@@ -3,8 +3,37 @@
 use super::{
     rule::{Fault, Rule, Violation},
     step::Steps,
-    world::{Beat, Condition, Held, HeldPulse, Program, Pulse, Stage, Standing, World, one},
+    world::{Condition, Held, Program, Stage, Standing, World, one},
 };
+
+/// A call of `flow.heartbeat`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Beat {
+    pub(super) process: u8,
+    pub(super) pulses: Vec<Pulse>,
+    pub(super) is_awaited: bool,
+    /// What is held was written down, the numbers are not yet: only without the rule that forbids it.
+    pub(super) is_draft: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Pulse {
+    pub(super) worker: u8,
+    pub(super) highest: u8,
+    /// 0 when no reply is to come.
+    pub(super) outstanding: u8,
+    /// Of a start; 0 when none is to come.
+    pub(super) outstanding_start: u8,
+    pub(super) held: Vec<HeldPulse>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct HeldPulse {
+    pub(super) piece: u8,
+    pub(super) batch: u8,
+    pub(super) is_over: bool,
+    pub(super) has_result: bool,
+}
 
 /// What the database answers.
 struct Heard {

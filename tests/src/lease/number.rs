@@ -1,6 +1,9 @@
 //! Numbers of batches and claims are only ever compared, so states that differ in nothing but their numbers are one: they are counted anew.
 
-use super::world::{HandRow, Phase, Place, Reply, StartPhase, World};
+use super::{
+    start::StartPhase,
+    world::{HandRow, Phase, Place, Reply, World},
+};
 
 impl World {
     /// Counts the batches of each worker and the claims of each piece of work from 1, in their order.

@@ -2,9 +2,10 @@
 
 use super::{
     rule::{Fault, Rule, Violation},
+    start::Start,
     step::Steps,
     suspect::Company,
-    world::{Condition, Exchange, Phase, Process, Recovery, Revival, Standing, Start, World, one},
+    world::{Condition, Exchange, Phase, Process, Recovery, Revival, Standing, World, one},
 };
 
 impl Steps<'_> {

@@ -4,8 +4,38 @@ use super::{
     exchange::{held, look},
     rule::{Fault, Rule, Violation},
     step::Steps,
-    world::{HandRow, Held, Look, Place, SLOTS, Start, StartPhase, Starting, World},
+    world::{HandRow, Held, Look, Place, SLOTS, World},
 };
+
+/// A start that hands over, as its program remembers it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Starting {
+    pub(super) piece: u8,
+    pub(super) batch: u8,
+    /// Nobody waits for it: only without the rule that forgets it then.
+    pub(super) is_given_up: bool,
+}
+
+/// A call of `flow.start_runs_quietly` that may hand over.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Start {
+    pub(super) piece: u8,
+    pub(super) batch: u8,
+    pub(super) process: u8,
+    pub(super) phase: StartPhase,
+    /// Its program still waits for the reply.
+    pub(super) is_awaited: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum StartPhase {
+    Sent,
+    /// It has looked and has no lock yet: only without the rule that forbids it.
+    Looked(bool),
+    /// It has its lock, and knows whether it may hand over.
+    Begun(bool),
+    Replied(Option<Held>),
+}
 
 impl Steps<'_> {
     /// What a worker's program does about its starts.

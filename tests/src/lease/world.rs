@@ -1,7 +1,9 @@
 //! One state: the rows of the database, what each program knows, and the calls that are on their way.
 
 use super::{
+    heartbeat::Beat,
     rule::{FAULTS, Fault, Setup},
+    start::{Start, Starting},
     suspect::Company,
 };
 
@@ -159,36 +161,6 @@ pub(super) struct Exchange {
     pub(super) is_again: bool,
 }
 
-/// A start that hands over, as its program remembers it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Starting {
-    pub(super) piece: u8,
-    pub(super) batch: u8,
-    /// Nobody waits for it: only without the rule that forgets it then.
-    pub(super) is_given_up: bool,
-}
-
-/// A call of `flow.start_runs_quietly` that may hand over.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Start {
-    pub(super) piece: u8,
-    pub(super) batch: u8,
-    pub(super) process: u8,
-    pub(super) phase: StartPhase,
-    /// Its program still waits for the reply.
-    pub(super) is_awaited: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum StartPhase {
-    Sent,
-    /// It has looked and has no lock yet: only without the rule that forbids it.
-    Looked(bool),
-    /// It has its lock, and knows whether it may hand over.
-    Begun(bool),
-    Replied(Option<Held>),
-}
-
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Phase {
     Sent,
@@ -248,35 +220,6 @@ pub(super) enum Condition {
     Crashed,
     /// All of its workers have left, and it has said goodbye.
     Left,
-}
-
-/// A call of `flow.heartbeat`.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Beat {
-    pub(super) process: u8,
-    pub(super) pulses: Vec<Pulse>,
-    pub(super) is_awaited: bool,
-    /// What is held was written down, the numbers are not yet: only without the rule that forbids it.
-    pub(super) is_draft: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Pulse {
-    pub(super) worker: u8,
-    pub(super) highest: u8,
-    /// 0 when no reply is to come.
-    pub(super) outstanding: u8,
-    /// Of a start; 0 when none is to come.
-    pub(super) outstanding_start: u8,
-    pub(super) held: Vec<HeldPulse>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct HeldPulse {
-    pub(super) piece: u8,
-    pub(super) batch: u8,
-    pub(super) is_over: bool,
-    pub(super) has_result: bool,
 }
 
 /// A call of `flow.revive_process`.
