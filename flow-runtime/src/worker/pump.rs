@@ -21,6 +21,9 @@ const LINGER: Duration = Duration::from_millis(1);
 /// The most bytes of outputs and error texts that one exchange settles.
 const SETTLE_BYTES: usize = 64 << 20;
 
+/// How many free slots an exchange leaves to starts of this program, which meet it under way, when nothing is known to wait.
+const LEFT_TO_STARTS: usize = 8;
+
 /// The longest pause before an exchange that was told to come again later.
 const LONGEST_BUSY_PAUSE: Duration = Duration::from_millis(100);
 
@@ -69,13 +72,23 @@ impl Pump {
         while !self.shared.stop.is_cancelled() {
             self.wait().await;
             self.gather().await;
-            let free = self.free_slots();
-            let limit = if self.may_have_work || !self.unsettled.is_empty() { free } else { 0 };
+            let limit = self.limit();
             if limit > 0 || !self.unsettled.is_empty() || self.busy.is_due() || self.shared.held.is_outstanding() {
                 self.exchange(limit.min(self.shared.config.batch)).await;
             }
         }
         self.drain().await
+    }
+
+    /// How much the next exchange asks for: all that fits when something is known to wait; else as many as there are results, since each may
+    /// make something ready, and most of what is free beside.
+    fn limit(&self) -> usize {
+        let (free, count) = (self.free_slots(), self.unsettled.len());
+        match (self.may_have_work, count) {
+            (true, _) => free,
+            (false, 0) => 0,
+            (false, _) => (free - LEFT_TO_STARTS.min(free / 2)).max(count.min(free)),
+        }
     }
 
     /// How many slots an exchange may fill.
