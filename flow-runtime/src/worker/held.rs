@@ -293,3 +293,48 @@ impl State {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn work(batch: i64) -> (WorkId, HeldWork) {
+        (WorkId { run_id: Uuid::now_v7(), step: 0, task: -1, batch }, HeldWork::new(Duration::ZERO))
+    }
+
+    // L17 L23
+    #[test]
+    fn a_number_is_outstanding_until_its_reply_is_taken_over_or_given_up() {
+        let held = Held::default();
+        let (exchange, start) = (held.next_batch(), held.begin_start().unwrap());
+        let pulse = held.pulse(1);
+        assert_eq!((pulse.outstanding, pulse.highest_batch), (vec![exchange, start], start));
+        assert!(held.take_over_start(start, [work(start)].into_iter()));
+        assert_eq!((held.pulse(1).outstanding, held.pulse(1).held.len()), (vec![exchange], 1));
+        assert_eq!(held.next_batch(), exchange, "its reply was lost");
+        let given_up = held.begin_start().unwrap();
+        held.end_start(given_up);
+        assert!(!held.take_over_start(given_up, [work(given_up)].into_iter()));
+        let ended = held.begin_start().unwrap();
+        held.give_numbers_up();
+        assert!(!held.take_over_start(ended, [work(ended)].into_iter()));
+        assert_eq!((held.pulse(1).outstanding, held.pulse(1).held.len()), (Vec::new(), 1));
+    }
+
+    // W5
+    #[tokio::test]
+    async fn a_worker_that_drains_waits_for_starts_and_takes_no_more() {
+        let held = Held::default();
+        let (one, other) = (held.begin_start().unwrap(), held.begin_start().unwrap());
+        let ends = async {
+            held.take_over_start(one, [work(one)].into_iter());
+            tokio::task::yield_now().await;
+            held.end_start(other);
+        };
+        tokio::join!(held.end_starts(Duration::from_secs(600)), ends);
+        assert!(held.begin_start().is_none());
+        assert_eq!(held.ids().len(), 1);
+    }
+}
