@@ -39,7 +39,9 @@ impl Three {
 }
 
 /// A flow whose handlers count how many of them run.
+#[derive(Default)]
 struct Crowd {
+    calls: AtomicUsize,
     running: AtomicUsize,
     most: AtomicUsize,
 }
@@ -48,6 +50,7 @@ struct Crowd {
 impl Crowd {
     #[step]
     async fn only(&self, input: u64) -> Result<u64, StepError> {
+        self.calls.fetch_add(1, Ordering::SeqCst);
         let running = self.running.fetch_add(1, Ordering::SeqCst) + 1;
         self.most.fetch_max(running, Ordering::SeqCst);
         tokio::time::sleep(Duration::from_millis(input % 7)).await;
@@ -127,7 +130,7 @@ async fn a_chain_that_is_started_beside_its_worker_never_has_a_message() {
 async fn starts_and_exchanges_together_fill_no_more_than_the_slots() {
     let test = TestDb::new().await;
     let db = Db::new(test.url()).unwrap();
-    let crowd = Arc::new(Crowd { running: AtomicUsize::new(0), most: AtomicUsize::new(0) });
+    let crowd = Arc::new(Crowd::default());
     let worker = Worker::builder(&db).flow(Arc::clone(&crowd)).concurrency(3).build().unwrap().start().await.unwrap();
     let client = Client::new(&db);
     let mut starts = JoinSet::new();
@@ -143,6 +146,27 @@ async fn starts_and_exchanges_together_fill_no_more_than_the_slots() {
     starts.join_all().await;
     check_all_at_first_try(&test).await;
     assert_eq!(crowd.most.load(Ordering::SeqCst), 3);
+    worker.shutdown().await.unwrap();
+}
+
+// L17 L23
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_heartbeat_between_a_start_and_its_reply_takes_nothing_back() {
+    let test = TestDb::new().await;
+    let proxy = Proxy::start(test.url()).await;
+    let db = Db::new(proxy.url()).unwrap();
+    let crowd = Arc::new(Crowd::default());
+    let worker = Worker::builder(&db).flow(Arc::clone(&crowd)).lease(Duration::from_secs(1)).build().unwrap();
+    let (worker, client) = (worker.start().await.unwrap(), Client::new(&db));
+    client.start::<Crowd>(&0).await.unwrap().wait().await.unwrap();
+    // Heartbeats are a third of a second apart.
+    proxy.slow_down(Duration::from_millis(250), 1 << 20);
+    for input in 1..10 {
+        client.start::<Crowd>(&input).await.unwrap();
+    }
+    check_all_at_first_try(&test).await;
+    assert_eq!(crowd.calls.load(Ordering::SeqCst), 10);
+    proxy.speed_up();
     worker.shutdown().await.unwrap();
 }
 
