@@ -20,6 +20,7 @@ use crate::{
     error::{DbError, DeployError, RunError, StartError},
     run_handle::{RunHandle, Untyped},
     store::{self, NewRuns},
+    worker,
 };
 
 /// Starts runs and hands out handles of them. Cheap to clone; never changes the schema.
@@ -116,11 +117,11 @@ impl Client {
     }
 }
 
-/// Starts the runs, and tells who waits for their work.
+/// Starts the runs, here where a worker of this program has free slots, and tells who waits for the rest of their work.
 async fn start(db: &Db, new: &NewRuns) -> Result<Vec<Uuid>, StartError> {
-    let (ids, news) = store::start_runs(db.pool(), new).await?;
-    db.hub().tell(news);
-    Ok(ids)
+    let started = worker::start_runs(db, new).await?;
+    db.hub().tell(started.news);
+    Ok(started.ids)
 }
 
 /// A run about to be started: await it to start it.

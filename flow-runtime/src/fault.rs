@@ -3,7 +3,8 @@
 //! `FLOW_FAULT=<point>:<n>:<action>` acts the n-th time this process passes a point. Actions: `kill` (SIGKILL), `stop`
 //! (SIGSTOP), `error` (as if the connection was lost there). Points: `claimed` (tasks were claimed, no handler has begun),
 //! `handling` (a handler begins), `handled` (it has ended, nothing was sent), `committed` (an exchange was committed, its
-//! reply is not looked at), `renewing` (leases are about to be renewed), `deploying` (the flow was deployed, the worker is
+//! reply is not looked at), `reserved` (a worker's slots are kept for a start), `started` (a start that may hand over was
+//! committed, its reply is not looked at), `handed` (its reply is not taken over), `renewing` (leases are about to be renewed), `deploying` (the flow was deployed, the worker is
 //! not registered).
 
 /// Passes a point; true when the caller is to behave as if the connection was lost here.

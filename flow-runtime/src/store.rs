@@ -17,7 +17,8 @@ pub(crate) use process::{
     Heard, WorkerPulse, end_process, heartbeat, recover_hand, register_process, revive_process, stop_process,
 };
 pub(crate) use run::{
-    NewRuns, RunRow, StepRow, cancel_run, ended_runs, get_run, get_step, run_progress, start_runs, start_runs_in,
+    Handed, Handing, NewRuns, RunRow, Started, StepRow, cancel_run, ended_runs, get_run, get_step, run_progress,
+    start_runs, start_runs_in,
 };
 pub(crate) use work::{
     Claimed, Exchange, Exchanged, FailedRun, Fate, Mark, Settlement, Verdict, WorkId, exchange, give_up_attempt,

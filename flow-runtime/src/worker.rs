@@ -3,6 +3,7 @@
 mod bounds;
 mod busy;
 mod execute;
+mod hand_over;
 mod health;
 mod held;
 mod log;
@@ -12,6 +13,7 @@ mod process;
 mod pump;
 mod reading;
 mod shutdown;
+mod slots;
 mod start;
 
 use std::{sync::Arc, time::Duration};
@@ -28,6 +30,7 @@ use crate::{
     registry::Registered,
 };
 
+pub(crate) use hand_over::start_runs;
 pub use health::WorkerHealth;
 pub(crate) use process::ProcessSlot;
 pub(crate) use shutdown::Signals;
@@ -290,6 +293,12 @@ impl WorkerBuilder {
 
 fn cpus() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// A number that nobody else has chosen.
+fn random_id() -> i64 {
+    let (_, low) = uuid::Uuid::new_v4().as_u64_pair();
+    i64::try_from(low >> 1).unwrap_or(i64::MAX)
 }
 
 /// The machine's name.

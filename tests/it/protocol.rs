@@ -3,7 +3,7 @@
 //! `FLOW_PROTOCOL_STATES` gives the searches that find nothing so many states each, and adds larger ones, best with `--release`.
 
 use flow_tests::lease::{
-    Fault::{self, Cancel, Crash, Drain, Fail, Freeze, Late, Locked, Lose, Outage, Over, Prune, Unread},
+    Fault::{self, Cancel, Crash, Drain, Fail, Freeze, GiveUp, Late, Locked, Lose, Outage, Over, Prune, Unread},
     Outcome, Rule, Setup, Violation, search,
 };
 
@@ -178,6 +178,49 @@ fn each_rule_for_repeats_hands_and_heartbeats_is_needed() {
     is_needed(&[Rule::OverTaken], Violation::Stuck, setup(1, &[1], &[(Over, 1)]));
     is_needed(&[Rule::OverWithoutResult], Violation::ResultThrownAway, setup(1, &[1], &[(Over, 1)]));
     is_needed(&[Rule::FenceBatch], Violation::ResultOfAnotherClaim, setup(1, &[1], &[(Over, 1), (Lose, 1)]));
+}
+
+/// Work of which the last piece belongs to a run that is still to be started; exchanges leave a slot for it.
+fn start(work: usize, programs: &[usize], faults: &[(Fault, u8)]) -> Setup {
+    Setup { starts: 1, claim_at_most: 1, ..Setup::new(work, programs, faults) }
+}
+
+// L3 L17 L23
+#[test]
+fn no_start_that_hands_over_loses_or_doubles_work() {
+    let searches = [
+        holds("starts", start(2, &[1], &[(Lose, 1), (GiveUp, 1)])),
+        holds("two starts", Setup { starts: 2, ..start(2, &[1], &[(Lose, 1)]) }),
+        holds("start of a chain", Setup { is_chain: true, ..start(2, &[1], &[(Lose, 2), (Locked, 1)]) }),
+        holds("starts of a late process", start(1, &[1, 0], &[(Late, 1), (GiveUp, 1)])),
+        holds("starts of a killed process", start(1, &[1, 1], &[(Crash, 1)])),
+        holds("starts of a worker that leaves", start(1, &[2], &[(Drain, 1), (Lose, 1)])),
+        holds("starts and cancels", start(1, &[1], &[(Cancel, 1), (Prune, 1), (Lose, 1)])),
+    ];
+    assert!(searches.iter().all(|search| search.is_whole));
+    holds("starts beside poison", Setup { starts: 1, ..poison(3, &[2, 0], &[0], 4) });
+    if asked_for().is_some() {
+        holds("starts with much work", Setup { starts: 2, ..start(4, &[1], &[(Lose, 1), (GiveUp, 1)]) });
+        holds("starts of two processes", start(2, &[1, 1], &[(Lose, 1), (GiveUp, 1)]));
+        holds("late and lost starts", start(1, &[1, 0], &[(Late, 1), (Lose, 1), (GiveUp, 1)]));
+        holds("frozen starts", start(1, &[1, 0], &[(Freeze, 1), (GiveUp, 1)]));
+    }
+}
+
+// L17 L23
+#[test]
+fn each_rule_for_starts_that_hand_over_is_needed() {
+    is_needed(&[Rule::StartRepeatByRun], Violation::AnsweredUndone, start(2, &[1], &[]));
+    is_needed(&[Rule::RepeatOfExchanges], Violation::AnsweredUndone, start(2, &[1], &[]));
+    is_needed(&[Rule::StartLock], Violation::TakenFromLiving, start(1, &[1, 0], &[(Late, 1)]));
+    is_needed(&[Rule::LookAfterLocks], Violation::TakenFromLiving, start(1, &[1, 0], &[(Late, 1)]));
+    is_needed(&[Rule::OwnProcess], Violation::TakenFromLiving, start(1, &[1, 0], &[(Late, 2)]));
+    is_needed(&[Rule::StartListed], Violation::ListedNowhere, start(1, &[1], &[]));
+    is_needed(&[Rule::StartOutstandingNamed], Violation::TakenUnderHandler, start(1, &[1], &[]));
+    is_needed(&[Rule::StartGivenUp], Violation::Stuck, start(1, &[1], &[(GiveUp, 1)]));
+    is_needed(&[Rule::GivenUpIgnored], Violation::TakenUnderHandler, start(1, &[1], &[(GiveUp, 1)]));
+    let beside_alone = Setup { starts: 1, claim_at_most: 1, ..poison(3, &[1, 0], &[0], 4) };
+    is_needed(&[Rule::AloneKept], Violation::CompanyOfAlone, beside_alone);
 }
 
 /// The fence alone decides whether a result counts: a repeat could record results, and has no need to.

@@ -11,6 +11,7 @@ mod number;
 mod process;
 mod rule;
 mod search;
+mod start;
 mod step;
 mod suspect;
 mod world;

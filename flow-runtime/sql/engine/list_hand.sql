@@ -9,7 +9,8 @@ begin
         -- The newest row of an exchange stays: it tells a repeat of that exchange.
         delete from flow.hand h
         where h.worker_id = p_worker and h.batches <@ p_finished
-          and (p_claims is not null or h.batch < (select max(n.batch) from flow.hand n where n.worker_id = p_worker and n.is_exchange));
+          and (p_claims is not null or not h.is_exchange
+               or h.batch < (select max(n.batch) from flow.hand n where n.worker_id = p_worker and n.is_exchange));
     end if;
     v_rows := array(select h.batch from flow.hand h where h.worker_id = p_worker);
     if p_claims is null then

@@ -11,14 +11,5 @@ begin
         cross join lateral unnest(j.p_verdicts) with ordinality v(verdict, ord)
         where p_results is not null
         order by v.ord);
-    select array_agg(row(w.run_id, w.step_index, w.task_index, w.attempt, i.item, w.timeout_ms, w.is_exhausted)::flow.claim)
-    into p_claims
-    -- Work that failed and was claimed again is listed in two rows; only one of them is of this batch.
-    from unnest(flow.look_at_work(array(
-        select l from unnest(flow.listed_work(p_self.worker_id)) l where l.batch = p_batch order by l.ord))) w
-    left join lateral (
-        select t.item from flow.task t
-        where t.run_id = w.run_id and t.step_index = w.step_index and t.task_index = w.task_index offset 0
-    ) i on true
-    where w.status = 'started' and w.worker_id = p_self.worker_id and w.batch = p_batch;
+    p_claims := flow.listed_claims(p_self.worker_id, p_batch);
 end $$;

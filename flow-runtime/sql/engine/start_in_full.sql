@@ -1,9 +1,11 @@
 -- Start runs of a flow, one for each input, with every check of what flow.start_runs may be given, and enqueue their root steps.
--- Returns the runs' ids in the order of the inputs, and what this has brought about. Raises what flow.start_runs does.
+-- Returns the runs' ids in the order of the inputs, whether all of them are new, and what this has brought about, what was handed out
+-- under p_offer included: of runs that are due, and none of those whose input is an empty array, since the empty map over it may end
+-- the run at once. Raises what flow.start_runs does.
 -- The caller holds the lock of the flow's starts.
 create or replace function flow.start_in_full(
     p_flow_id integer, p_step_count integer, p_limit bigint, p_inputs text[], p_run_ids uuid[], p_keys text[], p_start_at timestamptz[],
-    p_now timestamptz, out p_ids uuid[], out p_progress flow.progress
+    p_now timestamptz, p_offer flow.offer, out p_ids uuid[], out p_are_new boolean, out p_progress flow.progress
 ) language plpgsql as $$
 declare
     v_inputs jsonb[];
@@ -13,6 +15,7 @@ declare
     v_due_at timestamptz[];
     v_started flow.started_step[];
     v_ready flow.step_ref[];
+    v_handed flow.claim[];
 begin
     perform flow.check_start(p_inputs, p_run_ids, p_keys, p_start_at);
 
@@ -64,7 +67,8 @@ begin
     select coalesce(array_agg(c.run_id order by c.run_id), '{}'), array_agg(c.elements order by c.run_id),
            array_agg(c.due_at order by c.run_id)
     into v_new_ids, v_elements, v_due_at from created c;
-    if cardinality(v_new_ids) < cardinality(p_ids) then
+    p_are_new := cardinality(v_new_ids) = cardinality(p_ids);
+    if not p_are_new then
         perform flow.refuse_foreign_ids(p_flow_id, p_ids);
     end if;
     if cardinality(v_new_ids) = 0 then
@@ -75,15 +79,18 @@ begin
     -- Steps without dependencies that no condition can forbid are born started; the others wait.
     with born as (
         insert into flow.step_state (run_id, step_index, flow_id, age, remaining_deps, status, task_count, remaining_tasks,
-                                     started_at, ended_at, output, queue_id, priority, message_id, queued_at)
+                                     started_at, ended_at, output, queue_id, priority, message_id, queued_at,
+                                     attempt, worker_id, batch, claimed_at, timeout_ms)
         select n.run_id, s.step_index, s.flow_id, n.due_at, cardinality(s.dependencies),
                case when c.task_count > 0 then 'started' when c.task_count = 0 then 'completed'
                     else 'created' end::flow.step_status,
                c.task_count, c.task_count, case when c.task_count is not null then p_now end,
                case when c.task_count = 0 then p_now end, case when c.task_count = 0 then '[]'::jsonb end,
                case when c.is_work then s.queue_id end, case when c.is_work then s.priority end,
-               case when c.is_work then nextval(s.message_ids) end, case when c.is_work then p_now end
-        from unnest(v_new_ids, v_elements, v_due_at) n(run_id, elements, due_at)
+               case when c.is_work and not h.is_handed then nextval(s.message_ids) end, case when c.is_work then p_now end,
+               h.is_handed::integer, case when h.is_handed then p_offer.worker_id end, case when h.is_handed then p_offer.batch end,
+               case when h.is_handed then p_now end, case when h.is_handed then s.timeout_ms end
+        from unnest(v_new_ids, v_elements, v_due_at) with ordinality n(run_id, elements, due_at, ord)
         cross join lateral (
             select s.*, q.message_ids from flow.step s
             cross join lateral (select q.message_ids from flow.queue q where q.queue_id = s.queue_id offset 0) q
@@ -96,18 +103,27 @@ begin
             offset 0
         ) t
         cross join lateral (select t.task_count, t.task_count is not null and s.over_step is null as is_work) c
-        returning run_id, step_index, age, task_count, message_id
+        cross join lateral (
+            select coalesce(n.due_at <= p_now and n.elements is distinct from 0
+                            and (n.ord - 1) * cardinality(p_offer.steps) + array_position(p_offer.steps, s.step_index) <= p_offer.slots,
+                            false) as is_handed
+            offset 0
+        ) h
+        returning run_id, step_index, age, task_count, message_id, worker_id, timeout_ms
     )
     select coalesce(array_agg(row(b.run_id, b.step_index, p_flow_id, b.task_count, s.queue_id, s.priority, b.age, b.message_id,
                                   b.age + s.start_delay_ms * interval '1 ms', s.over_step)::flow.started_step
                               order by b.run_id, b.step_index)
-                        filter (where b.task_count is not null), '{}'),
+                        filter (where b.task_count is not null and b.worker_id is null), '{}'),
            coalesce(array_agg(row(b.run_id, b.step_index, p_flow_id)::flow.step_ref order by b.run_id, b.step_index)
-                        filter (where b.task_count is null and cardinality(s.dependencies) = 0), '{}')
-    into v_started, v_ready
+                        filter (where b.task_count is null and cardinality(s.dependencies) = 0), '{}'),
+           coalesce(array_agg(row(b.run_id, b.step_index, -1, 1, null, b.timeout_ms, false)::flow.claim order by b.run_id, b.step_index)
+                        filter (where b.worker_id is not null), '{}')
+    into v_started, v_ready, v_handed
     from born b
     cross join lateral (
         select s.* from flow.step s where s.flow_id = p_flow_id and s.step_index = b.step_index offset 0
     ) s;
     p_progress := flow.count_down_runs(flow.advance_steps(v_started, v_ready, null, p_now), p_now);
+    p_progress.handed := v_handed;
 end $$;

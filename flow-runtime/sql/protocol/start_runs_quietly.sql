@@ -1,16 +1,28 @@
 -- Start runs of flow p_slug as flow.start_runs does, for a program that tells others itself: p_tell_… is for flow.tell_others.
 -- p_is_repeat says that the reply of the same call was lost, ids and all: then each queue of the flow is to be told, since nobody has
--- told of what the first may have started. Raises and locks as flow.start_runs says.
+-- told of what the first may have started.
+-- With p_worker, a worker of the program with p_slots free slots, first steps of the runs may be handed out to that worker, without a
+-- message, under p_batch, a number of its exchanges: p_claimed_… and p_value_… are as flow.exchange returns them; what does not fit
+-- waits. When no run is new, this is a repeat, answered with what that number handed out and the worker still holds.
+-- Raises and locks as flow.start_runs says; the lock of p_process, the worker's process, is tried and not waited for.
 create or replace function flow.start_runs_quietly(
     p_slug text, p_inputs text[], p_run_ids uuid[], p_keys text[], p_start_at timestamptz[], p_is_repeat boolean,
-    out p_ids uuid[], out p_tell_queues integer[], out p_tell_runs uuid[], out p_tell_workers bigint[]
+    p_process bigint default null, p_worker bigint default null, p_batch bigint default null, p_slots integer default null,
+    out p_ids uuid[], out p_tell_queues integer[], out p_tell_runs uuid[], out p_tell_workers bigint[],
+    out p_claimed_at timestamptz, out p_claimed_runs uuid[], out p_claimed_steps integer[], out p_claimed_attempts integer[],
+    out p_claimed_timeouts_ms bigint[], out p_value_runs uuid[], out p_value_steps integer[], out p_values text[]
 ) language plpgsql as $$
 declare
     v_flow record;
     v_now timestamptz := clock_timestamp();
     v_count integer;
     v_inputs jsonb[];
+    v_offered record;
+    v_self flow.worker_state; -- null when nothing is handed out and no repeat answered
+    v_offer flow.offer;
     v_started record;
+    v_is_new boolean; -- each of the runs
+    v_claims flow.claim[];
 begin
     perform flow.require_read_committed();
     perform flow.lock_starts(p_slug, false);
@@ -39,6 +51,16 @@ begin
         p_tell_queues := array(select q.queue_id from flow.queue q where q.flow_id = v_flow.flow_id);
     end if;
 
+    if p_worker is not null then
+        v_offered := flow.offer_start(p_process, p_worker, p_batch, p_slots, v_flow.flow_id);
+        v_self := v_offered.p_self;
+        v_offer := v_offered.p_offer;
+        if p_is_repeat or exists (select from unnest(p_inputs) i(input) where flow.is_doubtful(i.input, v_flow.value_bytes)) then
+            -- A repeat never hands out a second time under its number, and what may grow when it is written is not sent back.
+            v_offer := null;
+        end if;
+    end if;
+
     -- The usual start, without keys and instants. What is wrong with an argument is found in full.
     v_count := cardinality(p_inputs);
     if v_flow.begin_at_once and coalesce(cardinality(p_run_ids), 0) in (0, v_count)
@@ -55,29 +77,45 @@ begin
             v_inputs := null;
         end;
         if v_count = 1 and v_inputs[1] is not null and not flow.is_doubtful(p_inputs[1], v_flow.value_bytes) then
-            v_started := flow.start_one(v_flow.flow_id, v_flow.step_count, p_ids[1], v_inputs[1], v_now);
-            if not v_started.p_is_new then
-                perform flow.refuse_foreign_ids(v_flow.flow_id, p_ids);
-            end if;
-            p_tell_queues := p_tell_queues || v_started.p_queues;
-            return;
-        end if;
-        if v_count > 1 and v_inputs is not null and not exists (
+            v_started := flow.start_one(v_flow.flow_id, v_flow.step_count, p_ids[1], v_inputs[1], v_now, v_offer);
+            v_is_new := v_started.p_is_new;
+        elsif v_count > 1 and v_inputs is not null and not exists (
             select from unnest(p_inputs) i(input)
             where i.input is null or flow.is_doubtful(i.input, v_flow.value_bytes)) then
-            v_started := flow.start_plain(v_flow.flow_id, v_flow.step_count, p_ids, v_inputs, v_now);
-            if v_started.p_new < v_count then
-                perform flow.refuse_foreign_ids(v_flow.flow_id, p_ids);
-            end if;
+            v_started := flow.start_plain(v_flow.flow_id, v_flow.step_count, p_ids, v_inputs, v_now, v_offer);
+            v_is_new := v_started.p_new = v_count;
+        end if;
+        if not v_is_new then
+            perform flow.refuse_foreign_ids(v_flow.flow_id, p_ids);
+        end if;
+        if v_is_new is not null then
             p_tell_queues := p_tell_queues || v_started.p_queues;
-            return;
+            v_claims := v_started.p_handed;
         end if;
     end if;
+    if v_is_new is null then
+        v_started := flow.start_in_full(
+            v_flow.flow_id, v_flow.step_count, v_flow.value_bytes, p_inputs, p_run_ids, p_keys, p_start_at, v_now,
+            v_offer);
+        p_ids := v_started.p_ids;
+        v_is_new := v_started.p_are_new;
+        p_tell_queues := p_tell_queues || (v_started.p_progress).queues;
+        p_tell_runs := (v_started.p_progress).ended_runs;
+        p_tell_workers := (v_started.p_progress).workers;
+        v_claims := (v_started.p_progress).handed;
+    end if;
 
-    v_started := flow.start_in_full(
-        v_flow.flow_id, v_flow.step_count, v_flow.value_bytes, p_inputs, p_run_ids, p_keys, p_start_at, v_now);
-    p_ids := v_started.p_ids;
-    p_tell_queues := p_tell_queues || (v_started.p_progress).queues;
-    p_tell_runs := (v_started.p_progress).ended_runs;
-    p_tell_workers := (v_started.p_progress).workers;
+    if cardinality(v_claims) > 0 then
+        p_claimed_at := v_now;
+        perform flow.list_start(p_worker, p_batch, v_claims);
+    elsif p_worker is not null and not v_is_new and v_self.worker_id is not null then
+        p_claimed_at := clock_timestamp();
+        v_claims := flow.listed_claims(p_worker, p_batch);
+    end if;
+    if cardinality(v_claims) > 0 then
+        select array_agg(c.run_id), array_agg(c.step_index), array_agg(c.attempt), array_agg(c.timeout_ms)
+        into p_claimed_runs, p_claimed_steps, p_claimed_attempts, p_claimed_timeouts_ms from unnest(v_claims) c;
+        select v.p_runs, v.p_steps, v.p_values into p_value_runs, p_value_steps, p_values
+        from flow.shared_values(v_self, v_claims) v;
+    end if;
 end $$;

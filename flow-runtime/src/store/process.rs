@@ -16,8 +16,8 @@ pub(crate) struct WorkerPulse {
     pub(crate) worker_id: i64,
     /// The highest number that its exchanges had.
     pub(crate) highest_batch: i64,
-    /// The exchange whose reply is still to come.
-    pub(crate) outstanding: Option<i64>,
+    /// The exchange and the starts whose replies are still to come.
+    pub(crate) outstanding: Vec<i64>,
     /// What it holds, and whether that has run past its timeout without a result.
     pub(crate) held: Vec<(WorkId, bool)>,
 }
@@ -112,7 +112,8 @@ pub(crate) async fn heartbeat(
     lease: Duration,
     workers: &[WorkerPulse],
 ) -> Result<Heard, DbError> {
-    let outstanding = || workers.iter().filter_map(|worker| Some((worker.worker_id, worker.outstanding?)));
+    let outstanding =
+        || workers.iter().flat_map(|worker| worker.outstanding.iter().map(|batch| (worker.worker_id, *batch)));
     let held =
         || workers.iter().flat_map(|worker| worker.held.iter().map(|(id, is_over)| (worker.worker_id, *id, *is_over)));
     let columns = Columns::of(held().map(|(_, id, _)| id));

@@ -1,5 +1,7 @@
 //! Starting, reading and cancelling runs.
 
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
 use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -7,10 +9,12 @@ use uuid::Uuid;
 use super::{
     call::{Call, first_row, only_value},
     news::{News, NewsColumns},
+    work::{Claimed, WorkId},
 };
 use crate::{
     database::{SharedPool, deadline},
     error::{DbError, StartError},
+    fault,
 };
 
 /// Runs to start, one entry a run in each list; the optional lists may be empty.
@@ -28,6 +32,35 @@ impl NewRuns {
     pub(crate) fn of(slug: &str) -> Self {
         Self { slug: slug.to_owned(), ..Self::default() }
     }
+}
+
+/// A worker of this program that takes over what a start hands out.
+#[derive(Debug)]
+pub(crate) struct Handing {
+    pub(crate) process_id: i64,
+    pub(crate) worker_id: i64,
+    /// One of the worker's numbers.
+    pub(crate) batch: i64,
+    /// How many of its slots are kept for that.
+    pub(crate) slots: usize,
+}
+
+/// What a start has handed out.
+#[derive(Debug, Default)]
+pub(crate) struct Handed {
+    pub(crate) claimed: Vec<Claimed>,
+    /// On the database's clock.
+    pub(crate) claimed_at: Option<DateTime<Utc>>,
+}
+
+/// What a start has brought about.
+#[derive(Debug)]
+pub(crate) struct Started {
+    /// The runs' ids, in the order of the inputs.
+    pub(crate) ids: Vec<Uuid>,
+    /// What is to be told to others.
+    pub(crate) news: News,
+    pub(crate) handed: Handed,
 }
 
 /// One run as stored.
@@ -62,6 +95,13 @@ pub(crate) struct RunProgress {
 #[derive(sqlx::FromRow)]
 struct StartedRow {
     p_ids: Vec<Uuid>,
+    p_claimed_at: Option<DateTime<Utc>>,
+    p_claimed_runs: Option<Vec<Uuid>>,
+    p_claimed_steps: Option<Vec<i32>>,
+    p_claimed_attempts: Option<Vec<i32>>,
+    p_claimed_timeouts_ms: Option<Vec<i64>>,
+    p_value_runs: Option<Vec<Uuid>>,
+    p_values: Option<Vec<String>>,
     #[sqlx(flatten)]
     news: NewsColumns,
 }
@@ -79,13 +119,56 @@ impl NewRuns {
     }
 }
 
-/// The runs' ids, in the order of the inputs, and what is to be told to others. The runs have ids or keys, so that a start whose reply was
-/// lost is repeated and starts nothing twice.
-pub(crate) async fn start_runs(pool: &SharedPool, new: &NewRuns) -> Result<(Vec<Uuid>, News), StartError> {
-    let message = |is_repeat| new.call("select s.* from flow.start_runs_quietly").arg(&is_repeat).named("s").message();
-    let rows = pool.call(deadline::START, message).await?;
+/// Starts runs, and hands first steps of theirs out to a worker of this program, if there is one. The runs have ids or keys, so that a start
+/// whose reply was lost is repeated and starts nothing twice.
+pub(crate) async fn start_runs(
+    pool: &SharedPool,
+    new: &NewRuns,
+    handing: Option<&Handing>,
+) -> Result<Started, StartError> {
+    let message = |is_repeat| {
+        let call = new.call("select s.* from flow.start_runs_quietly").arg(&is_repeat);
+        let call = match handing {
+            Some(to) => {
+                let slots = i32::try_from(to.slots).unwrap_or(i32::MAX);
+                call.arg(&to.process_id).arg(&to.worker_id).arg(&to.batch).arg(&slots)
+            }
+            None => call,
+        };
+        call.named("s").message()
+    };
+    let mut rows = pool.call(deadline::START, message).await?;
+    if handing.is_some() && fault::is_cut("started") {
+        rows = pool.call(deadline::START, |_| message(true)).await?;
+    }
     let started = first_row::<StartedRow>(rows)?.ok_or_else(|| DbError::from(sqlx::Error::RowNotFound))?;
-    Ok((started.p_ids, started.news.into()))
+    Ok(started.into_started(handing.map_or(0, |to| to.batch)))
+}
+
+impl StartedRow {
+    /// First steps depend on nothing, so the only value that one may need is its run's input.
+    fn into_started(self, batch: i64) -> Started {
+        let inputs: HashMap<Uuid, Arc<str>> = self
+            .p_value_runs
+            .unwrap_or_default()
+            .into_iter()
+            .zip(self.p_values.unwrap_or_default().into_iter().map(Into::into))
+            .collect();
+        let numbers = self.p_claimed_attempts.unwrap_or_default().into_iter();
+        let numbers = numbers.zip(self.p_claimed_timeouts_ms.unwrap_or_default());
+        let places = self.p_claimed_runs.unwrap_or_default().into_iter().zip(self.p_claimed_steps.unwrap_or_default());
+        let claimed = places.zip(numbers).map(|((run_id, step), (attempt, timeout_ms))| Claimed {
+            id: WorkId { run_id, step, task: -1, batch },
+            attempt,
+            timeout: Duration::from_millis(timeout_ms.unsigned_abs()),
+            is_exhausted: false,
+            item: None,
+            input: inputs.get(&run_id).cloned(),
+            deps: Vec::new(),
+        });
+        let handed = Handed { claimed: claimed.collect(), claimed_at: self.p_claimed_at };
+        Started { ids: self.p_ids, news: self.news.into(), handed }
+    }
 }
 
 /// Starts runs in the transaction that the caller has begun on `connection`, which tells others by its commit. Returns their ids.

@@ -15,8 +15,9 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use super::{
-    held::{Beginning, HeldWork, Slot},
+    held::{Beginning, HeldWork},
     panic,
+    slots::{Reservation, Slot},
     start::Shared,
 };
 use crate::{
@@ -24,37 +25,63 @@ use crate::{
     context::{Facts, StepContext},
     fault,
     handlers::{StepCall, StepResult},
-    store::{Claimed, Outcome, Settlement},
+    store::{Claimed, Handed, Outcome, Settlement, WorkId},
 };
 
 /// The largest output that is sent to the database: the largest value of its setting `max_value_bytes`.
 const LARGEST_OUTPUT: usize = 100 << 20;
 
 /// Takes over what an exchange has handed out and lets the handlers run; their outcomes arrive in the worker's channel of results.
-pub(super) fn take_over(shared: &Arc<Shared>, claimed: Vec<Claimed>, claimed_at: DateTime<Utc>) {
+pub(super) fn take_over(
+    shared: &Arc<Shared>,
+    claimed: Vec<Claimed>,
+    claimed_at: DateTime<Utc>,
+    slots: &mut Reservation,
+) {
+    let (held, begun) = prepare(claimed);
+    shared.held.take_over(held.into_iter());
+    begin(shared, begun, claimed_at, slots);
+}
+
+/// The same for what a start has handed out, unless nobody waits for that any more.
+pub(super) fn take_over_start(shared: &Arc<Shared>, batch: i64, handed: Handed, slots: &mut Reservation) {
+    // The caller may have a runtime and a span of its own, and this work has nothing to do with them.
+    let _worker = shared.span.enter();
+    let (held, begun) = prepare(handed.claimed);
+    if shared.held.take_over_start(batch, held.into_iter()) {
+        begin(shared, begun, handed.claimed_at.unwrap_or_else(Utc::now), slots);
+    }
+}
+
+/// Claimed work, with what its handler is told and how it begins.
+type Begun = (Claimed, CancellationToken, Arc<Beginning>);
+
+fn prepare(claimed: Vec<Claimed>) -> (Vec<(WorkId, HeldWork)>, Vec<Begun>) {
     let (mut held, mut begun) = (Vec::with_capacity(claimed.len()), Vec::with_capacity(claimed.len()));
     for claimed in claimed {
         let (id, work) = (claimed.id, HeldWork::new(claimed.timeout));
         begun.push((claimed, work.cancelled.clone(), Arc::clone(&work.beginning)));
         held.push((id, work));
     }
-    shared.held.take_over(held.into_iter());
+    (held, begun)
+}
+
+fn begin(shared: &Arc<Shared>, begun: Vec<Begun>, claimed_at: DateTime<Utc>, slots: &mut Reservation) {
     if shared.stop.is_cancelled() {
         // Handed over while the worker drains: held as not begun, it is given back.
         return;
     }
-    for (claimed, cancelled, beginning) in begun {
-        spawn(shared, claimed, claimed_at, cancelled, beginning);
+    for begun in begun {
+        spawn(shared, begun, claimed_at, slots);
     }
 }
 
 /// Lets the handler of one piece of work run.
 fn spawn(
     shared: &Arc<Shared>,
-    claimed: Claimed,
+    (claimed, cancelled, beginning): Begun,
     claimed_at: DateTime<Utc>,
-    cancelled: CancellationToken,
-    beginning: Arc<Beginning>,
+    slots: &mut Reservation,
 ) {
     let (id, attempt) = (claimed.id, claimed.attempt);
     if claimed.is_exhausted {
@@ -79,7 +106,7 @@ fn spawn(
     let ctx = StepContext::new(facts, cancelled);
     let args = StepArgs { input: claimed.input, item: claimed.item, deps: claimed.deps };
     let args = shared.flow.own_values(step, args);
-    let slot = shared.held.take_slot();
+    let slot = slots.fill();
     let run = {
         let shared = Arc::clone(shared);
         async move {
@@ -92,7 +119,7 @@ fn spawn(
             shared.finish(Settlement { id, attempt, outcome });
         }
     };
-    let task = shared.handlers.spawn(run.instrument(span));
+    let task = shared.handlers.spawn_on(run.instrument(span), &shared.runtime);
     shared.held.set_abort(id, task.abort_handle());
 }
 

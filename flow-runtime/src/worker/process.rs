@@ -14,7 +14,6 @@ use flow_core::definition::QueueMode;
 use sqlx::PgConnection;
 use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
-use uuid::Uuid;
 
 use super::{
     health::Renewal,
@@ -61,13 +60,12 @@ pub(super) struct Membership {
     worker_id: Option<i64>,
 }
 
-/// A number that nobody else has chosen.
-pub(super) fn random_id() -> i64 {
-    let (_, low) = Uuid::new_v4().as_u64_pair();
-    i64::try_from(low >> 1).unwrap_or(i64::MAX)
-}
-
 impl ProcessSlot {
+    /// The process that is at work, if any.
+    pub(super) fn present(&self) -> Option<Arc<Process>> {
+        self.0.try_lock().ok()?.clone()
+    }
+
     /// The process that is at work, or a new one, which is registered and has its heartbeat.
     pub(super) async fn join(&self, db: &Db, lease: Duration) -> Result<Membership, DbError> {
         let mut slot = self.0.lock().await;
@@ -84,7 +82,7 @@ impl ProcessSlot {
 impl Process {
     fn new(lease: Duration) -> Self {
         Self {
-            id: AtomicI64::new(random_id()),
+            id: AtomicI64::new(super::random_id()),
             name: format!("{}:{}", super::hostname(), std::process::id()),
             members: Mutex::new(Members { lease, workers: Vec::new(), seats: 0 }),
             beat: Arc::default(),
@@ -136,7 +134,7 @@ impl Process {
     }
 
     /// The registered workers.
-    fn workers(&self) -> Vec<Arc<Shared>> {
+    pub(super) fn workers(&self) -> Vec<Arc<Shared>> {
         self.lock().workers.clone()
     }
 
@@ -309,12 +307,12 @@ impl Heart<'_> {
     /// Lets the workers go on: under a new number when this process was ended, else those that belong to another process under the
     /// present one. Returns false while something that they held is still listed.
     async fn revive(&mut self, members: &[Arc<Shared>], heard: &Heard) -> Result<bool, DbError> {
-        let next = if heard.has_ended { random_id() } else { self.process.id() };
+        let next = if heard.has_ended { super::random_id() } else { self.process.id() };
         let workers: Vec<i64> = members.iter().map(|member| member.worker_id).collect();
         // What was handed out under a number before is given to others by now: that number must not hand the same work out again.
         for (member, (state, _)) in members.iter().zip(&heard.states) {
             if state == "process_ended" {
-                member.held.nothing_came_of_it();
+                member.held.give_numbers_up();
             }
         }
         let (name, lease) = (&self.process.name, self.process.lease());

@@ -6,7 +6,7 @@ use chrono::Utc;
 use sqlx::PgConnection;
 use tokio::{sync::mpsc, time::Instant};
 
-use super::{bounds::Bounds, busy::Busy, execute, log, reading::Reading, start::Shared};
+use super::{bounds::Bounds, busy::Busy, execute, log, reading::Reading, slots::Reservation, start::Shared};
 use crate::{
     database::{Backoff, Link, Retry, connection_lost, deadline, in_time},
     error::{DbError, WorkerError},
@@ -20,6 +20,9 @@ const LINGER: Duration = Duration::from_millis(1);
 
 /// The most bytes of outputs and error texts that one exchange settles.
 const SETTLE_BYTES: usize = 64 << 20;
+
+/// How many free slots an exchange leaves to starts of this program, which meet it under way, when nothing is known to wait.
+const LEFT_TO_STARTS: usize = 8;
 
 /// The longest pause before an exchange that was told to come again later.
 const LONGEST_BUSY_PAUSE: Duration = Duration::from_millis(100);
@@ -38,6 +41,8 @@ pub(super) struct Pump {
     /// Results whose runs somebody else had locked.
     busy: Busy,
     bounds: Bounds,
+    /// Kept for what the outstanding exchange may hand out.
+    slots: Reservation,
     poll_at: Instant,
     was_paused: bool,
     pub(super) fatal: Option<WorkerError>,
@@ -46,6 +51,7 @@ pub(super) struct Pump {
 impl Pump {
     pub(super) fn new(shared: Arc<Shared>, link: Link, results: mpsc::UnboundedReceiver<Settlement>) -> Self {
         Self {
+            slots: shared.held.slots().reservation(),
             shared,
             link,
             results,
@@ -66,8 +72,7 @@ impl Pump {
         while !self.shared.stop.is_cancelled() {
             self.wait().await;
             self.gather().await;
-            let free = self.shared.free_slots();
-            let limit = if self.may_have_work || !self.unsettled.is_empty() { free } else { 0 };
+            let limit = self.limit();
             if limit > 0 || !self.unsettled.is_empty() || self.busy.is_due() || self.shared.held.is_outstanding() {
                 self.exchange(limit.min(self.shared.config.batch)).await;
             }
@@ -75,9 +80,25 @@ impl Pump {
         self.drain().await
     }
 
+    /// How much the next exchange asks for: all that fits when something is known to wait; else as many as there are results, since each may
+    /// make something ready, and most of what is free beside.
+    fn limit(&self) -> usize {
+        let (free, count) = (self.free_slots(), self.unsettled.len());
+        match (self.may_have_work, count) {
+            (true, _) => free,
+            (false, 0) => 0,
+            (false, _) => (free - LEFT_TO_STARTS.min(free / 2)).max(count.min(free)),
+        }
+    }
+
+    /// How many slots an exchange may fill.
+    fn free_slots(&self) -> usize {
+        self.shared.free_slots() + self.slots.count()
+    }
+
     /// Waits until there is something to settle, something to claim, or the worker is to stop.
     async fn wait(&mut self) {
-        let has_slots = self.shared.free_slots() > 0;
+        let has_slots = self.free_slots() > 0;
         let is_outstanding = self.shared.held.is_outstanding();
         if !self.unsettled.is_empty() || is_outstanding || (self.may_have_work && has_slots) {
             return;
@@ -145,6 +166,7 @@ impl Pump {
         let count = alone.unwrap_or_else(|| settled_at_once(&self.unsettled)).min(self.bounds.settle_at_most);
         let is_alone = alone.is_some() || (count > 0 && self.bounds.settles_apart);
         let limit = if is_alone { 0 } else { limit.min(self.bounds.claim_limit()) };
+        let limit = self.slots.grow_to(limit, self.shared.concurrency());
         if limit == 0 && count == 0 && !self.shared.held.is_outstanding() {
             // What is left is busy, and not due yet.
             return self.busy.due().await;
@@ -161,6 +183,7 @@ impl Pump {
                 self.link.has_served();
                 self.shared.last_exchange.succeeded();
                 self.backoff.reset();
+                self.slots.shrink_to(reply.claimed.len());
                 self.shared.db.hub().tell(std::mem::take(&mut reply.news));
                 self.bounds.widen();
                 self.settled(count, &reply.verdicts, &reply.fates);
@@ -172,23 +195,29 @@ impl Pump {
                 self.take(reply).await;
             }
             Err(error) if error.is_about_a_lock() && count > 0 => {
-                self.shared.held.nothing_came_of_it();
+                self.nothing_came_of_it();
                 self.busy.put(self.unsettled.drain(..count));
             }
             Err(error) => match self.link.after(&error) {
                 Retry::Later { is_dropped } => {
                     // After an answer of the server's nothing has happened.
                     if !is_dropped {
-                        self.shared.held.nothing_came_of_it();
+                        self.nothing_came_of_it();
                     }
                     self.wait_out(&error).await;
                 }
                 Retry::Never => {
-                    self.shared.held.nothing_came_of_it();
+                    self.nothing_came_of_it();
                     self.narrow(count, limit, error);
                 }
             },
         }
+    }
+
+    /// The exchange has done nothing.
+    fn nothing_came_of_it(&mut self) {
+        self.shared.held.nothing_came_of_it();
+        self.slots.shrink_to(0);
     }
 
     /// Waits before the next try.
@@ -304,7 +333,8 @@ impl Pump {
         if !reply.claimed.is_empty() && fault::is_cut("claimed") {
             return;
         }
-        execute::take_over(&self.shared, reply.claimed, claimed_at);
+        execute::take_over(&self.shared, reply.claimed, claimed_at, &mut self.slots);
+        self.slots.shrink_to(0);
         let is_paused = reply.state == "paused";
         if is_paused && !self.was_paused {
             tracing::warn!(reason = reply.reason, "the queue is paused; nothing is claimed until it is resumed");

@@ -18,6 +18,9 @@ use crate::{
 /// How long aborted handlers get to be dropped before their tasks are given back.
 const ABORT_WAIT: Duration = Duration::from_secs(1);
 
+/// How long a worker that drains waits for the replies of starts that hand over to it.
+const START_WAIT: Duration = Duration::from_secs(1);
+
 /// SIGTERM and SIGINT.
 pub(crate) struct Signals {
     terminate: Signal,
@@ -43,11 +46,14 @@ impl Pump {
     /// Brings everything this worker holds to an end and marks it stopped.
     pub(super) async fn drain(mut self) -> Result<(), WorkerError> {
         if self.is_cut_off() {
+            self.shared.held.end_starts(Duration::ZERO).await;
             self.shared.held.abort_all();
             return self.fatal.map_or(Ok(()), Err);
         }
         let grace = if self.may_settle() { self.shared.config.grace } else { Duration::ZERO };
         let grace_ends = Instant::now() + grace;
+        // What starts have handed over meanwhile is held as not begun, and given back below, or by the heartbeat.
+        self.shared.held.end_starts(START_WAIT.min(grace)).await;
         // What a lost reply named is handed over again, held as not begun, and given back below.
         if self.shared.held.is_outstanding() {
             self.settle_all(Some(grace_ends)).await;

@@ -6,16 +6,19 @@ use std::{
 };
 
 use sqlx::PgConnection;
-use tokio::sync::{Mutex, Notify, mpsc, watch};
+use tokio::{
+    runtime::Handle,
+    sync::{Mutex, Notify, mpsc, watch},
+};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::Instrument;
 
 use super::{
-    RunningWorker, Worker,
+    RunningWorker, Worker, hand_over,
     health::{LastExchange, Vitals},
     held::Held,
     log, panic,
-    process::{Membership, Process, random_id},
+    process::{Membership, Process},
     pump::Pump,
 };
 use crate::{
@@ -39,6 +42,11 @@ pub(super) struct Shared {
     pub(super) worker_id: i64,
     pub(super) process: Arc<Process>,
     pub(super) config: WorkerConfig,
+    /// How many of its steps begin with their run.
+    pub(super) first_steps: usize,
+    /// Where its handlers run, whoever hands work over.
+    pub(super) runtime: Handle,
+    pub(super) span: tracing::Span,
     pub(super) held: Held,
     pub(super) last_exchange: Arc<LastExchange>,
     /// The handlers at work.
@@ -74,7 +82,11 @@ impl Shared {
     }
 
     pub(super) fn free_slots(&self) -> usize {
-        self.config.concurrency.unwrap_or(1).saturating_sub(self.held.running())
+        self.concurrency().saturating_sub(self.held.slots().taken())
+    }
+
+    pub(super) fn concurrency(&self) -> usize {
+        self.config.concurrency.unwrap_or(1)
     }
 }
 
@@ -97,7 +109,7 @@ pub(super) async fn start(worker: Worker) -> Result<RunningWorker, WorkerError> 
     // A worker that could not renew would lose what it claims: the process and its heartbeat come before its registration.
     let mut membership = worker.db.process().join(&worker.db, worker.config.lease).await?;
     let process = Arc::clone(membership.process());
-    let worker_id = random_id();
+    let worker_id = super::random_id();
     let queue_id = register(link.get().await?, &worker, worker_id, process.id()).await?;
     tracing::info!(worker_id, queue = worker.queue, name = worker.name(), flow = worker.flow.slug(), "worker started");
     panic::remember_places();
@@ -106,9 +118,13 @@ pub(super) async fn start(worker: Worker) -> Result<RunningWorker, WorkerError> 
     let (notices, noticed) = mpsc::unbounded_channel();
     let wake = Arc::new(Notify::new());
     let stop = CancellationToken::new();
+    let span = tracing::info_span!("worker", queue = worker.queue, worker_id, name = worker.config.name);
     let shared = Arc::new(Shared {
         worker_id,
         process,
+        first_steps: hand_over::first_steps(&worker.flow.definition, &worker.steps),
+        runtime: Handle::current(),
+        span: span.clone(),
         config: worker.config,
         held: Held::default(),
         last_exchange: Arc::default(),
@@ -128,7 +144,6 @@ pub(super) async fn start(worker: Worker) -> Result<RunningWorker, WorkerError> 
     let shutdown_limit = shared.config.grace + SHUTDOWN_MARGIN;
     let (ended, has_ended) = watch::channel(false);
     let result = Arc::new(Mutex::new(None));
-    let span = tracing::info_span!("worker", queue = worker.queue, worker_id, name = shared.config.name);
     tokio::spawn(tell(Arc::downgrade(&shared), noticed).instrument(span.clone()));
     tokio::spawn(work(shared, link, received, [queue, own], membership, Arc::clone(&result), ended).instrument(span));
     Ok(RunningWorker { worker_id, stop, ended: has_ended, result, shutdown_limit, vitals })

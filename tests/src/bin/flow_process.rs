@@ -3,7 +3,7 @@
 //! `flow_process worker URL LEASE_MS` works on `Orders` until SIGTERM, `survivor` and `tick` likewise on `Survivor` and `Tick`;
 //! `flow_process step URL LEASE_MS STEP` serves one step of `Relay`; `flow_process ten URL` runs a worker for each of ten flows,
 //! which nothing but notifications wakes; `flow_process client URL PICK_MS ITEM…` starts one run, waits for it and prints its
-//! output; `flow_process migrate URL` migrates and ends.
+//! output; `flow_process starter URL LEASE_MS RUNS` starts runs of `Tick` beside its worker, one after the other; `flow_process migrate URL` migrates and ends.
 
 use std::{process::ExitCode, time::Duration};
 
@@ -57,6 +57,15 @@ async fn run(args: Vec<String>) -> anyhow::Result<()> {
             }
             Ok(set.build()?.run().await?)
         }
+        ["starter", url, lease_ms, runs] => {
+            let db = Db::new(url)?;
+            let worker = Worker::builder(&db).flow(Tick).lease(Duration::from_millis(lease_ms.parse()?)).build()?;
+            let (worker, client) = (worker.start().await?, Client::new(&db));
+            for number in 0..runs.parse()? {
+                client.start::<Tick>(&number).await?.wait().await?;
+            }
+            Ok(worker.shutdown().await?)
+        }
         ["migrate", url] => Ok(Db::new(url)?.migrate().await?),
         ["client", url, pick_ms, ref items @ ..] => {
             let client = Client::connect(url).await?;
@@ -67,7 +76,7 @@ async fn run(args: Vec<String>) -> anyhow::Result<()> {
             Ok(())
         }
         _ => anyhow::bail!(
-            "say what to be: worker URL LEASE_MS, step URL LEASE_MS STEP, ten URL, client URL PICK_MS ITEM… or migrate URL"
+            "say what to be: worker URL LEASE_MS, step URL LEASE_MS STEP, ten URL, client URL PICK_MS ITEM…, starter URL LEASE_MS RUNS or migrate URL"
         ),
     }
 }

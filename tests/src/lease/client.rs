@@ -91,7 +91,8 @@ impl Steps<'_> {
         }
         let results: Vec<Held> = worker.held.iter().filter(|held| held.has_result()).copied().collect();
         let running = worker.held.len() - results.len();
-        let free = if worker.is_draining { 0 } else { SLOTS.saturating_sub(running).min(self.setup.claim_at_most) };
+        let taken = running + usize::from(worker.starting.is_some());
+        let free = if worker.is_draining { 0 } else { SLOTS.saturating_sub(taken).min(self.setup.claim_at_most) };
         let may_claim = free > 0 && self.world.work.iter().any(|work| work.place == Place::Waiting);
         if results.is_empty() && !may_claim && !worker.is_outstanding {
             return;
@@ -102,19 +103,22 @@ impl Steps<'_> {
         if self.holds(Rule::LostTryEnded) {
             worker.calls.clear();
         }
-        let name = if worker.is_outstanding { "exchange: sent again" } else { "exchange: sent" };
+        let is_again = worker.is_outstanding;
+        let name = if is_again { "exchange: sent again" } else { "exchange: sent" };
         if !worker.is_outstanding {
             worker.highest += 1;
+            worker.exchange = worker.highest;
             worker.is_outstanding = true;
         }
         worker.calls.push(Exchange {
-            batch: worker.highest,
+            batch: worker.exchange,
             process,
             results,
             finished: worker.finished,
             limit: free as u8,
             phase: Phase::Sent,
             is_awaited: true,
+            is_again,
         });
         self.by_worker(name, of, next);
     }
@@ -172,6 +176,11 @@ impl Steps<'_> {
         let worker = &world.workers[of];
         if worker.calls.iter().any(|call| call.is_awaited) {
             return;
+        }
+        if worker.starting.is_some_and(|starting| !starting.is_given_up) {
+            let mut next = world.clone();
+            self.give_start_up(&mut next, of);
+            return self.by_worker("start: is given up by a worker that leaves", of, next);
         }
         for held in worker.held.iter().filter(|held| !held.has_result()) {
             let mut next = world.clone();

@@ -2,6 +2,7 @@
 
 use super::{
     rule::Fault,
+    start::StartPhase,
     step::{Action, Steps},
     suspect::Company,
     world::{Condition, Phase, Place, Process, Standing, Worker, World},
@@ -66,8 +67,11 @@ impl Steps<'_> {
     fn start_again(&mut self, of: usize) {
         let world = self.world;
         let of_program = |worker: &&Worker| usize::from(worker.program) == of;
-        let is_gone =
-            world.workers.iter().filter(of_program).all(|worker| worker.hand.is_empty() && worker.calls.is_empty());
+        let is_gone = world
+            .workers
+            .iter()
+            .filter(of_program)
+            .all(|worker| worker.hand.is_empty() && worker.calls.is_empty() && worker.starts.is_empty());
         let process = usize::from(world.programs[of].process);
         if !is_gone || world.processes[process].standing == Standing::Live {
             return;
@@ -80,7 +84,7 @@ impl Steps<'_> {
         next.workers
             .iter_mut()
             .filter(|worker| usize::from(worker.program) == of)
-            .for_each(|worker| worker.highest = 0);
+            .for_each(|worker| (worker.highest, worker.exchange) = (0, 0));
         self.by_program("the program is started again", of, next);
     }
 
@@ -109,9 +113,9 @@ impl Steps<'_> {
     pub(super) fn of_runs(&mut self) {
         let world = self.world;
         for (piece, work) in world.work.iter().enumerate() {
-            let has_ended = !matches!(work.place, Place::NotReady | Place::Waiting | Place::Held { .. });
+            let has_ended = work.has_ended();
             let mut next = world.clone();
-            if !has_ended && world.has_left(Fault::Cancel) {
+            if !has_ended && work.place != Place::Unborn && world.has_left(Fault::Cancel) {
                 next.work[piece].place = Place::Cancelled;
                 next.end_followers(piece as u8);
                 self.by_fault("cancel_run", "work", piece, Fault::Cancel, next);
@@ -139,6 +143,9 @@ pub(super) fn crash(world: &World, of: usize) -> World {
         worker.is_outstanding = false;
         worker.calls.retain(|call| !matches!(call.phase, Phase::Replied(_)));
         worker.calls.iter_mut().for_each(|call| call.is_awaited = false);
+        worker.starting = None;
+        worker.starts.retain(|call| !matches!(call.phase, StartPhase::Replied(_)));
+        worker.starts.iter_mut().for_each(|call| call.is_awaited = false);
     }
     next
 }

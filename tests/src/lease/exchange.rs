@@ -57,8 +57,10 @@ impl Steps<'_> {
         if self.holds(Rule::OwnProcess) && seen.is_none() && call.process != worker.process {
             look = Look::Refused;
         }
-        let newest = worker.hand.iter().map(|row| row.batch).max().unwrap_or(0);
-        let is_repeat = self.holds(Rule::RepeatByNumber) && call.batch <= newest;
+        let is_repeat = self.holds(Rule::RepeatByNumber) && call.batch <= self.newest(&worker.hand);
+        if is_repeat && !call.is_again {
+            return self.breaks("exchange: answers a repeat", "worker", of, Violation::AnsweredUndone);
+        }
         let mut next = self.world.clone();
         let name = if look == Look::Refused {
             reply(&mut next, of, place, Reply::Refused);
@@ -136,15 +138,24 @@ impl Steps<'_> {
         Ok(())
     }
 
+    /// The highest number of an exchange among the rows of a hand.
+    fn newest(&self, hand: &[HandRow]) -> u8 {
+        let counts = |row: &&HandRow| row.is_exchange || !self.holds(Rule::RepeatOfExchanges);
+        hand.iter().filter(counts).map(|row| row.batch).max().unwrap_or(0)
+    }
+
     /// `flow.list_hand`. Returns whether there was no row with this number yet.
     fn list(&self, world: &mut World, of: usize, call: &Exchange, claims: &[Held]) -> bool {
         let worker = &world.workers[of];
-        let newest = worker.hand.iter().map(|row| row.batch).max().unwrap_or(0);
+        let newest = self.newest(&worker.hand);
         let is_finished = |row: &HandRow| {
             let mut batches = row.places.iter().map(|(_, batch)| call.finished & one(*batch) != 0);
             if self.holds(Rule::RowGoesWhole) { batches.all(|done| done) } else { batches.any(|done| done) }
         };
-        let may_go = |row: &HandRow| !claims.is_empty() || row.batch < newest || !self.holds(Rule::NewestRowStays);
+        let may_go = |row: &HandRow| {
+            let is_older = !row.is_exchange || row.batch < newest;
+            !claims.is_empty() || is_older || !self.holds(Rule::NewestRowStays)
+        };
         let mut hand: Vec<HandRow> =
             worker.hand.iter().filter(|row| !(is_finished(row) && may_go(row))).cloned().collect();
         if !claims.is_empty() {
@@ -156,7 +167,7 @@ impl Steps<'_> {
             } else if hand.iter().any(|row| row.batch == call.batch) {
                 return false;
             }
-            hand.push(HandRow { batch: call.batch, places });
+            hand.push(HandRow { batch: call.batch, is_exchange: true, places });
             hand.sort_by_key(|row| row.batch);
         }
         world.workers[of].hand = hand;
@@ -205,7 +216,7 @@ impl Steps<'_> {
 }
 
 /// `flow.worker_state`.
-fn look(world: &World, of: usize) -> Look {
+pub(super) fn look(world: &World, of: usize) -> Look {
     let worker = &world.workers[of];
     let process = world.processes[usize::from(worker.process)];
     if worker.is_stopped || process.standing != Standing::Live {

@@ -3,8 +3,37 @@
 use super::{
     rule::{Fault, Rule, Violation},
     step::Steps,
-    world::{Beat, Condition, Held, HeldPulse, Program, Pulse, Stage, Standing, World, one},
+    world::{Condition, Held, Program, Stage, Standing, World, one},
 };
+
+/// A call of `flow.heartbeat`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Beat {
+    pub(super) process: u8,
+    pub(super) pulses: Vec<Pulse>,
+    pub(super) is_awaited: bool,
+    /// What is held was written down, the numbers are not yet: only without the rule that forbids it.
+    pub(super) is_draft: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Pulse {
+    pub(super) worker: u8,
+    pub(super) highest: u8,
+    /// 0 when no reply is to come.
+    pub(super) outstanding: u8,
+    /// Of a start; 0 when none is to come.
+    pub(super) outstanding_start: u8,
+    pub(super) held: Vec<HeldPulse>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct HeldPulse {
+    pub(super) piece: u8,
+    pub(super) batch: u8,
+    pub(super) is_over: bool,
+    pub(super) has_result: bool,
+}
 
 /// What the database answers.
 struct Heard {
@@ -66,7 +95,8 @@ impl Steps<'_> {
         Some(Pulse {
             worker: place as u8,
             highest: worker.highest,
-            outstanding: if worker.is_outstanding { worker.highest } else { 0 },
+            outstanding: if worker.is_outstanding { worker.exchange } else { 0 },
+            outstanding_start: worker.starting.map_or(0, |starting| starting.batch),
             held: worker.held.iter().filter(|held| !held.is_lost).map(tell).collect(),
         })
     }
@@ -79,6 +109,7 @@ impl Steps<'_> {
         for pulse in &mut beat.pulses {
             if let Some(now) = self.pulse(of, usize::from(pulse.worker)) {
                 (pulse.highest, pulse.outstanding) = (now.highest, now.outstanding);
+                pulse.outstanding_start = now.outstanding_start;
             }
         }
         self.by_program("heartbeat: looks up its numbers", of, next);
@@ -134,7 +165,8 @@ impl Steps<'_> {
         let is_known = |piece: u8, batch: u8| pulse.held.iter().any(|held| (held.piece, held.batch) == (piece, batch));
         for (piece, batch) in listed.collect::<Vec<_>>() {
             let is_above = self.holds(Rule::HighestNamed) && batch > pulse.highest;
-            let is_to_come = self.holds(Rule::OutstandingNamed) && batch == pulse.outstanding;
+            let is_to_come = self.holds(Rule::OutstandingNamed) && batch == pulse.outstanding
+                || self.holds(Rule::StartOutstandingNamed) && batch == pulse.outstanding_start;
             if !is_above && !is_to_come && !is_known(piece, batch) && world.is_fenced(piece, pulse.worker, batch) {
                 world.give_back(piece);
             }

@@ -1,6 +1,9 @@
 //! Numbers of batches and claims are only ever compared, so states that differ in nothing but their numbers are one: they are counted anew.
 
-use super::world::{HandRow, Phase, Place, Reply, World};
+use super::{
+    start::StartPhase,
+    world::{HandRow, Phase, Place, Reply, World},
+};
 
 impl World {
     /// Counts the batches of each worker and the claims of each piece of work from 1, in their order.
@@ -33,7 +36,8 @@ impl World {
         }
         let worker = &mut self.workers[of];
         see(&mut worker.highest);
-        for HandRow { batch, places } in &mut worker.hand {
+        see(&mut worker.exchange);
+        for HandRow { batch, places, .. } in &mut worker.hand {
             see(batch);
             places.iter_mut().for_each(|(_, batch)| see(batch));
         }
@@ -43,6 +47,13 @@ impl World {
             call.results.iter_mut().for_each(|held| see(&mut held.batch));
             if let Phase::Replied(Reply::Done { claims, .. }) = &mut call.phase {
                 claims.iter_mut().for_each(|held| see(&mut held.batch));
+            }
+        }
+        worker.starting.iter_mut().for_each(|starting| see(&mut starting.batch));
+        for call in &mut worker.starts {
+            see(&mut call.batch);
+            if let StartPhase::Replied(Some(held)) = &mut call.phase {
+                see(&mut held.batch);
             }
         }
         let mut finished = worker.finished | worker.calls.iter().fold(0, |all, call| all | call.finished);
@@ -55,6 +66,7 @@ impl World {
             if usize::from(pulse.worker) == of {
                 see(&mut pulse.highest);
                 see(&mut pulse.outstanding);
+                see(&mut pulse.outstanding_start);
                 pulse.held.iter_mut().for_each(|held| see(&mut held.batch));
             }
         }
@@ -76,7 +88,11 @@ impl World {
                 };
                 call.results.iter_mut().chain(claims)
             });
-            let all = worker.held.iter_mut().chain(results);
+            let starts = worker.starts.iter_mut().filter_map(|call| match &mut call.phase {
+                StartPhase::Replied(held) => held.as_mut(),
+                _ => None,
+            });
+            let all = worker.held.iter_mut().chain(results).chain(starts);
             all.filter(|held| usize::from(held.piece) == piece).for_each(|held| see(&mut held.claim));
         }
     }

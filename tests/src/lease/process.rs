@@ -2,6 +2,7 @@
 
 use super::{
     rule::{Fault, Rule, Violation},
+    start::Start,
     step::Steps,
     suspect::Company,
     world::{Condition, Exchange, Phase, Process, Recovery, Revival, Standing, World, one},
@@ -50,7 +51,12 @@ impl Steps<'_> {
             let has_begun = matches!(call.phase, Phase::Begun { .. });
             has_begun && usize::from(call.process) == process
         };
-        if self.holds(Rule::ProcessLock) && self.world.workers.iter().flat_map(|worker| &worker.calls).any(is_locked) {
+        let workers = &self.world.workers;
+        if self.holds(Rule::ProcessLock) && workers.iter().flat_map(|worker| &worker.calls).any(is_locked) {
+            return;
+        }
+        let is_starting = |call: &Start| call.has_lock() && usize::from(call.process) == process;
+        if self.holds(Rule::StartLock) && workers.iter().flat_map(|worker| &worker.starts).any(is_starting) {
             return;
         }
         let mut next = self.world.clone();
@@ -133,6 +139,10 @@ impl Steps<'_> {
             .filter(|(_, worker)| usize::from(worker.program) == of && worker.is_registered && !worker.has_left);
         let workers = members.fold(0, |all, (place, _)| all | one(place));
         let mut next = self.world.clone();
+        // What was handed out under a number before is given to others by now.
+        for place in (0..next.workers.len()).filter(|place| workers & one(*place as u8) != 0) {
+            self.give_start_up(&mut next, place);
+        }
         next.programs[of].revival = Some(Revival { from: program.process, to, workers, has_looked: false });
         self.by_program("revive_process: sent", of, next);
     }

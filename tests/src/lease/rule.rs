@@ -68,6 +68,20 @@ pub enum Rule {
     AloneByLock,
     /// A process claims nothing else while it holds one.
     AloneKept,
+    /// A start that hands over is a repeat when its run exists, whatever its number is.
+    StartRepeatByRun,
+    /// An exchange is a repeat by the newest row of an exchange; the rows of starts do not count.
+    RepeatOfExchanges,
+    /// A start that hands over holds its process's lock.
+    StartLock,
+    /// What a start hands over is listed in the worker's hand.
+    StartListed,
+    /// A heartbeat leaves alone what was handed out by a start whose reply is still to come.
+    StartOutstandingNamed,
+    /// A start whose caller has given up for good is not outstanding any more.
+    StartGivenUp,
+    /// The reply of such a start is ignored.
+    GivenUpIgnored,
     /// What the server is doing for a lost connection has ended before its program tries again.
     LostTryEnded,
 }
@@ -99,9 +113,11 @@ pub enum Fault {
     Drain,
     /// Somebody else has locked what an exchange would settle or claim.
     Locked,
+    /// The caller of a start gives up for good.
+    GiveUp,
 }
 
-pub(super) const FAULTS: usize = 12;
+pub(super) const FAULTS: usize = 13;
 
 /// What must never happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,6 +150,8 @@ pub enum Violation {
     CompanyOfAlone,
     /// Work that kills its process has been run too often.
     PoisonRunsOn,
+    /// A call that was never done is answered as if it had been.
+    AnsweredUndone,
     /// There is a state from which the work cannot end any more, or a living worker can never claim again.
     Stuck,
 }
@@ -145,6 +163,8 @@ pub struct Setup {
     pub work: usize,
     /// Each piece is ready only when the one before it is done; else all are ready at once.
     pub is_chain: bool,
+    /// How many of them, the last ones, belong to runs that are still to be started; in a chain, the first ones.
+    pub starts: usize,
     /// How many workers each program has.
     pub programs: Vec<usize>,
     /// The last worker of the first program is registered only while the others are at work.
@@ -173,6 +193,7 @@ impl Setup {
         Self {
             work,
             is_chain: false,
+            starts: 0,
             programs: programs.to_vec(),
             joins_late: false,
             claim_at_most: 2,

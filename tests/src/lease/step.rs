@@ -45,6 +45,8 @@ pub(super) fn steps(setup: &Setup, world: &World) -> Vec<Step> {
     for worker in 0..world.workers.len() {
         steps.of_worker(worker);
         steps.of_exchanges(worker);
+        steps.of_starter(worker);
+        steps.of_starts(worker);
     }
     for program in 0..world.programs.len() {
         steps.of_heartbeat(program);
@@ -52,6 +54,7 @@ pub(super) fn steps(setup: &Setup, world: &World) -> Vec<Step> {
         steps.of_environment(program);
     }
     steps.of_runs();
+    steps.start_elsewhere();
     let mut found = steps.found;
     for step in &mut found {
         if let Ok(world) = &mut step.leads_to {

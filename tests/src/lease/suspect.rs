@@ -94,6 +94,15 @@ impl Steps<'_> {
         let calls = (0..)
             .zip(&self.world.workers)
             .flat_map(|(worker, row)| (0..).zip(&row.calls).map(move |(at, call)| ((worker, at), call)));
+        let is_starting = self
+            .world
+            .workers
+            .iter()
+            .flat_map(|worker| &worker.starts)
+            .any(|call| call.has_lock() && call.process == process);
+        if is_starting {
+            return true;
+        }
         let others = calls.filter(|(id, call)| *id != (of, place) && call.process == process);
         others.map(|(_, call)| &call.phase).any(|phase| matches!(phase, Phase::Begun { .. }))
     }

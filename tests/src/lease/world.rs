@@ -1,7 +1,9 @@
 //! One state: the rows of the database, what each program knows, and the calls that are on their way.
 
 use super::{
+    heartbeat::Beat,
     rule::{FAULTS, Fault, Setup},
+    start::{Start, Starting},
     suspect::Company,
 };
 
@@ -47,6 +49,8 @@ pub(super) struct Work {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Place {
+    /// Its run has not been started.
+    Unborn,
     /// What it depends on has not ended.
     NotReady,
     /// It has a message, or waits as a suspect.
@@ -97,16 +101,23 @@ pub(super) struct Worker {
     pub(super) is_draining: bool,
     pub(super) has_left: bool,
     pub(super) highest: u8,
+    /// The number of the latest exchange.
+    pub(super) exchange: u8,
     pub(super) is_outstanding: bool,
     pub(super) held: Vec<Held>,
     pub(super) finished: Set,
     pub(super) calls: Vec<Exchange>,
+    /// The start whose reply is to be taken over.
+    pub(super) starting: Option<Starting>,
+    pub(super) starts: Vec<Start>,
 }
 
 /// A row of `flow.hand`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct HandRow {
     pub(super) batch: u8,
+    /// An exchange has handed it out; else a start has.
+    pub(super) is_exchange: bool,
     /// Each piece of work with the batch that handed it out.
     pub(super) places: Vec<(u8, u8)>,
 }
@@ -146,6 +157,8 @@ pub(super) struct Exchange {
     pub(super) phase: Phase,
     /// Its program still waits for the reply.
     pub(super) is_awaited: bool,
+    /// It was sent before under the same number; known to the model alone.
+    pub(super) is_again: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -209,33 +222,6 @@ pub(super) enum Condition {
     Left,
 }
 
-/// A call of `flow.heartbeat`.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Beat {
-    pub(super) process: u8,
-    pub(super) pulses: Vec<Pulse>,
-    pub(super) is_awaited: bool,
-    /// What is held was written down, the numbers are not yet: only without the rule that forbids it.
-    pub(super) is_draft: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Pulse {
-    pub(super) worker: u8,
-    pub(super) highest: u8,
-    /// 0 when no reply is to come.
-    pub(super) outstanding: u8,
-    pub(super) held: Vec<HeldPulse>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct HeldPulse {
-    pub(super) piece: u8,
-    pub(super) batch: u8,
-    pub(super) is_over: bool,
-    pub(super) has_result: bool,
-}
-
 /// A call of `flow.revive_process`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Revival {
@@ -251,6 +237,12 @@ pub(super) struct Recovery {
     pub(super) worker: u8,
     pub(super) batch: u8,
     pub(super) has_stopped: bool,
+}
+
+impl Work {
+    pub(super) fn has_ended(&self) -> bool {
+        !matches!(self.place, Place::Unborn | Place::NotReady | Place::Waiting | Place::Held { .. })
+    }
 }
 
 impl Held {
@@ -290,10 +282,13 @@ impl World {
                     is_draining: false,
                     has_left: false,
                     highest: 0,
+                    exchange: 0,
                     is_outstanding: false,
                     held: Vec::new(),
                     finished: 0,
                     calls: Vec::new(),
+                    starting: None,
+                    starts: Vec::new(),
                 });
             }
         }
@@ -301,6 +296,9 @@ impl World {
             vec![Work { place: Place::Waiting, attempts_used: 0, suspect: None, kills: 0, claim: 0 }; setup.work];
         if setup.is_chain {
             work[1..].iter_mut().for_each(|work| work.place = Place::NotReady);
+            work[..setup.starts].iter_mut().for_each(|work| work.place = Place::Unborn);
+        } else {
+            work.iter_mut().rev().take(setup.starts).for_each(|work| work.place = Place::Unborn);
         }
         Self {
             work,
@@ -361,7 +359,7 @@ impl World {
     }
 
     pub(super) fn all_work_has_ended(&self) -> bool {
-        self.work.iter().all(|work| !matches!(work.place, Place::NotReady | Place::Waiting | Place::Held { .. }))
+        self.work.iter().all(|work| work.has_ended())
     }
 
     /// Nothing more can happen to any work, and every worker that lives can go on.

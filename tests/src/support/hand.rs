@@ -46,7 +46,7 @@ pub struct Claim {
     /// The task's index; 0 in a single step.
     pub task: i32,
     /// The same as the functions write it: -1 is a single step.
-    sent_task: i32,
+    pub(super) sent_task: i32,
     /// The number of the exchange that claimed it.
     pub batch: i64,
     /// The attempt.
@@ -338,30 +338,44 @@ fn read(row: &sqlx::postgres::PgRow) -> Vec<Mark> {
     places.map(|(at, priority)| (priority, ages[at], runs[at], steps[at], tasks[at])).collect()
 }
 
+/// A number that no exchange has had.
+pub(super) fn new_batch() -> i64 {
+    BATCHES.fetch_add(1, Ordering::SeqCst) + 1
+}
+
+/// The values of a reply: run, step and value.
+pub(super) fn values(row: &sqlx::postgres::PgRow) -> Vec<(Uuid, i32, Value)> {
+    let runs: Vec<Uuid> = row.get::<Option<_>, _>("p_value_runs").unwrap_or_default();
+    let steps: Vec<i32> = row.get::<Option<_>, _>("p_value_steps").unwrap_or_default();
+    let values: Vec<String> = row.get::<Option<_>, _>("p_values").unwrap_or_default();
+    runs.into_iter().zip(steps).zip(values).map(|((run, step), value)| (run, step, parse(&value))).collect()
+}
+
+pub(super) fn of_run(values: &[(Uuid, i32, Value)], run: Uuid) -> Vec<(i32, Value)> {
+    values.iter().filter(|(of, ..)| *of == run).map(|(_, step, value)| (*step, value.clone())).collect()
+}
+
+fn parse(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| json!("not JSON"))
+}
+
 fn claims(row: &sqlx::postgres::PgRow, batch: i64) -> Vec<Claim> {
     let ints = |name: &str| row.get::<Option<Vec<i32>>, _>(name).unwrap_or_default();
     let runs: Vec<Uuid> = row.get::<Option<_>, _>("p_runs").unwrap_or_default();
     let (steps, tasks, attempts) = (ints("p_steps"), ints("p_tasks"), ints("p_attempts"));
     let items: Vec<Option<String>> = row.get::<Option<_>, _>("p_items").unwrap_or_default();
     let exhausted: Vec<bool> = row.get::<Option<_>, _>("p_exhausted").unwrap_or_default();
-    let value_runs: Vec<Uuid> = row.get::<Option<_>, _>("p_value_runs").unwrap_or_default();
-    let values: Vec<String> = row.get::<Option<_>, _>("p_values").unwrap_or_default();
-    let value_steps = ints("p_value_steps");
-    let parse = |text: &String| serde_json::from_str(text).unwrap_or_else(|_| json!("not JSON"));
-    (0..runs.len())
-        .map(|at| Claim {
-            run: runs[at],
-            step: steps[at],
-            task: tasks[at].max(0),
-            sent_task: tasks[at],
-            batch,
-            attempt: attempts[at],
-            item: items[at].as_ref().map(parse),
-            values: (0..value_runs.len())
-                .filter(|value| value_runs[*value] == runs[at])
-                .map(|value| (value_steps[value], parse(&values[value])))
-                .collect(),
-            is_exhausted: exhausted[at],
-        })
-        .collect()
+    let values = values(row);
+    let claim = |at: usize| Claim {
+        run: runs[at],
+        step: steps[at],
+        task: tasks[at].max(0),
+        sent_task: tasks[at],
+        batch,
+        attempt: attempts[at],
+        item: items[at].as_deref().map(parse),
+        values: of_run(&values, runs[at]),
+        is_exhausted: exhausted[at],
+    };
+    (0..runs.len()).map(claim).collect()
 }

@@ -1,0 +1,115 @@
+//! Starts that hand over: the first steps of a run that this program starts begin at once in a worker of its own, without a message.
+
+use std::{sync::Arc, time::Duration};
+
+use flow_core::definition::FlowDefinition;
+
+use super::{ProcessSlot, execute, slots::Reservation, start::Shared};
+use crate::{
+    db::Db,
+    error::StartError,
+    fault,
+    store::{self, Handed, Handing, NewRuns, Started},
+};
+
+/// The longest time for which a start keeps slots. Past it the start goes on without them, and what it hands over all the same is given
+/// back by the next heartbeat, so that a frozen call keeps no worker from its queue.
+const LONGEST_SEAT: Duration = Duration::from_secs(2);
+
+/// The most bytes of inputs of a start that hands over: the reply brings those of the runs that begin here back.
+const LARGEST_INPUTS: usize = 16 << 20;
+
+/// Slots of a worker, kept for what one start hands over, and the number under which it does. Dropped, it gives the slots back, and the
+/// number stands for nothing any more: what it handed out is given back by the next heartbeat.
+struct Seat {
+    shared: Arc<Shared>,
+    batch: i64,
+    slots: Reservation,
+}
+
+/// Starts runs, and takes over what is handed to a worker of this program.
+pub(crate) async fn start_runs(db: &Db, new: &NewRuns) -> Result<Started, StartError> {
+    let Some(seat) = seat(db.process(), new) else { return store::start_runs(db.pool(), new, None).await };
+    if fault::is_cut("reserved") {
+        drop(seat);
+        return store::start_runs(db.pool(), new, None).await;
+    }
+    let handing = seat.handing();
+    let mut call = std::pin::pin!(store::start_runs(db.pool(), new, Some(&handing)));
+    let Ok(started) = tokio::time::timeout(LONGEST_SEAT, &mut call).await else {
+        drop(seat);
+        return call.await;
+    };
+    let mut started = started?;
+    seat.take_over(std::mem::take(&mut started.handed));
+    Ok(started)
+}
+
+/// Keeps slots for the first steps of new runs: of the worker of their flow in this program that can take most of them.
+fn seat(process: &ProcessSlot, new: &NewRuns) -> Option<Seat> {
+    let is_large = || new.inputs.iter().map(String::len).sum::<usize>() > LARGEST_INPUTS;
+    if !new.start_at.is_empty() || is_large() {
+        return None;
+    }
+    let runs = new.inputs.len();
+    let serves = |worker: &Arc<Shared>| worker.flow.slug() == new.slug && !worker.stop.is_cancelled();
+    let room = |worker: &Arc<Shared>| worker.free_slots().min(worker.first_steps.saturating_mul(runs));
+    let shared = process.present()?.workers().into_iter().filter(serves).max_by_key(room)?;
+    let mut slots = shared.held.slots().reservation();
+    if slots.grow_to(shared.first_steps.saturating_mul(runs), shared.concurrency()) == 0 {
+        return None;
+    }
+    let batch = shared.held.begin_start()?;
+    Some(Seat { shared, batch, slots })
+}
+
+impl Seat {
+    fn handing(&self) -> Handing {
+        Handing {
+            process_id: self.shared.process.id(),
+            worker_id: self.shared.worker_id,
+            batch: self.batch,
+            slots: self.slots.count(),
+        }
+    }
+
+    /// Lets what was handed over run.
+    fn take_over(mut self, handed: Handed) {
+        if !handed.claimed.is_empty() && fault::is_cut("handed") {
+            return;
+        }
+        execute::take_over_start(&self.shared, self.batch, handed, &mut self.slots);
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.shared.held.end_start(self.batch);
+        if self.slots.shrink_to(0) > 0 {
+            // The main loop may have waited for a slot.
+            self.shared.wake.notify_one();
+        }
+    }
+}
+
+/// How many of the steps that a worker serves begin with their run: single steps without dependencies and delay, of a flow whose runs no
+/// condition can end at once.
+pub(super) fn first_steps(definition: &FlowDefinition, served: &[usize]) -> usize {
+    let steps = &definition.shape.steps;
+    let is_first =
+        |step: usize| steps[step].needs.is_empty() && steps[step].after.is_empty() && !is_behind(definition, step);
+    let has_condition = |step: usize| steps[step].run_if.is_some() || steps[step].run_unless.is_some();
+    if (0..steps.len()).any(|step| is_first(step) && has_condition(step)) {
+        return 0;
+    }
+    let is_delayed = |step: usize| {
+        definition.options.steps.get(step).and_then(|options| options.start_delay_ms).is_some_and(|delay| delay > 0)
+    };
+    let begins = |step: &&usize| is_first(**step) && steps[**step].over.is_none() && !is_delayed(**step);
+    served.iter().filter(begins).count()
+}
+
+/// Whether a map runs over the output of a step.
+fn is_behind(definition: &FlowDefinition, step: usize) -> bool {
+    definition.shape.steps[step].over.as_deref().is_some_and(|over| over != "input")
+}
