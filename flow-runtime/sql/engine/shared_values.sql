@@ -17,10 +17,10 @@ begin
         select s.needs into v_needs from flow.step s
         where s.flow_id = p_self.flow_id and s.step_index = v_claim.step_index;
         if cardinality(v_needs) > 0 then
-            select array_agg(v_claim.run_id), array_agg(o.step_index), array_agg(o.output) into p_runs, p_steps, p_values
+            select array_agg(v_claim.run_id), array_agg(n.step_index), array_agg(o.output::text) into p_runs, p_steps, p_values
             from unnest(v_needs) n(step_index)
             cross join lateral (
-                select ss.step_index, ss.output::text as output from flow.step_state ss
+                select ss.output from flow.step_state ss
                 where ss.run_id = v_claim.run_id and ss.step_index = n.step_index and ss.status = 'completed' offset 0
             ) o;
         end if;

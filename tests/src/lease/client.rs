@@ -103,8 +103,8 @@ impl Steps<'_> {
         if self.holds(Rule::LostTryEnded) {
             worker.calls.clear();
         }
-        let is_again = worker.is_outstanding;
-        let name = if is_again { "exchange: sent again" } else { "exchange: sent" };
+        worker.is_resent = worker.is_outstanding;
+        let name = if worker.is_resent { "exchange: sent again" } else { "exchange: sent" };
         if !worker.is_outstanding {
             worker.highest += 1;
             worker.exchange = worker.highest;
@@ -118,7 +118,6 @@ impl Steps<'_> {
             limit: free as u8,
             phase: Phase::Sent,
             is_awaited: true,
-            is_again,
         });
         self.by_worker(name, of, next);
     }

@@ -58,7 +58,7 @@ impl Steps<'_> {
             look = Look::Refused;
         }
         let is_repeat = self.holds(Rule::RepeatByNumber) && call.batch <= self.newest(&worker.hand);
-        if is_repeat && !call.is_again {
+        if is_repeat && call.batch == worker.exchange && !worker.is_resent {
             return self.breaks("exchange: answers a repeat", "worker", of, Violation::AnsweredUndone);
         }
         let mut next = self.world.clone();

@@ -104,6 +104,8 @@ pub(super) struct Worker {
     /// The number of the latest exchange.
     pub(super) exchange: u8,
     pub(super) is_outstanding: bool,
+    /// The latest exchange was sent more than once; known to the model alone.
+    pub(super) is_resent: bool,
     pub(super) held: Vec<Held>,
     pub(super) finished: Set,
     pub(super) calls: Vec<Exchange>,
@@ -157,8 +159,6 @@ pub(super) struct Exchange {
     pub(super) phase: Phase,
     /// Its program still waits for the reply.
     pub(super) is_awaited: bool,
-    /// It was sent before under the same number; known to the model alone.
-    pub(super) is_again: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -284,6 +284,7 @@ impl World {
                     highest: 0,
                     exchange: 0,
                     is_outstanding: false,
+                    is_resent: false,
                     held: Vec::new(),
                     finished: 0,
                     calls: Vec::new(),
