@@ -247,7 +247,9 @@ async fn prune_goes_on_until_nothing_is_left() {
     engine.run_sql("select flow.start_runs('none', array_fill('[]'::text, array[25]))").await;
     let mut calls = Vec::new();
     loop {
-        calls.push(engine.words("select concat_ws(' ', p.runs, p.has_more) from flow.prune(clock_timestamp(), 10) p").await);
+        calls.push(
+            engine.words("select concat_ws(' ', p.runs, p.has_more) from flow.prune(clock_timestamp(), 10) p").await,
+        );
         if calls.last().is_some_and(|last| last.ends_with('f')) {
             break;
         }

@@ -22,6 +22,7 @@ mod handlers;
 mod health;
 mod interface;
 mod invariants;
+mod keeping;
 mod large;
 mod lease;
 mod log;
