@@ -222,7 +222,7 @@ async fn repair(engine: &Engine, queue: &str) -> (i64, i64, bool) {
 
 const STRANDED: &str = "select q.stranded::text from flow.queues q";
 
-// Q29
+// Q27
 #[tokio::test]
 async fn a_damaged_queue_is_repaired_whatever_its_delivery() {
     for (engine, purge) in [
@@ -257,7 +257,7 @@ async fn a_damaged_queue_is_repaired_whatever_its_delivery() {
     }
 }
 
-// Q29
+// Q27
 #[tokio::test]
 async fn suspects_are_no_damage_and_a_locked_run_is_left_for_later() {
     let graph = each();
@@ -347,7 +347,7 @@ async fn workers_remove_what_the_retention_keeps_no_longer() {
     worker.shutdown().await.unwrap();
 }
 
-// I20
+// K23
 #[tokio::test]
 async fn tables_whose_rows_come_and_go_say_how_they_are_kept() {
     let engine = Engine::new().await;
@@ -370,7 +370,7 @@ async fn tables_whose_rows_come_and_go_say_how_they_are_kept() {
     );
 }
 
-// I20
+// K23
 #[tokio::test]
 async fn vacuum_at_its_threshold_keeps_the_tables_of_a_load_small() {
     let graph = each();

@@ -171,6 +171,35 @@ async fn a_skipped_large_map_ends_with_its_window() {
     engine.check().await;
 }
 
+/// How many pages a query reads.
+async fn pages(engine: &Engine, query: &str, run: Uuid) -> i64 {
+    let explain = format!("explain (analyze, buffers, format json) {query}");
+    let plan: Value =
+        sqlx::query_scalar(sqlx::AssertSqlSafe(explain)).bind(run).fetch_one(engine.pool()).await.unwrap();
+    plan[0]["Plan"]["Shared Hit Blocks"].as_i64().unwrap() + plan[0]["Plan"]["Shared Read Blocks"].as_i64().unwrap()
+}
+
+// K24
+#[tokio::test]
+async fn cancelling_and_retrying_a_large_run_look_at_what_is_live() {
+    let graph = graph();
+    let mut seen = Vec::new();
+    for done in [2_000, 12_000] {
+        let engine = Engine::with(&graph).await;
+        let run = engine.start("large", numbers(25_000)).await;
+        engine.run_sql("update flow.run set input = '[]'").await;
+        complete(&worker_of(&engine, &graph).await, done).await;
+        engine.run_sql("vacuum analyze flow.task").await;
+        let cancel = pages(&engine, "select flow.cancel_run($1)", run).await;
+        assert_eq!(window(&engine, run).await.0, 0);
+        let retry = pages(&engine, "select flow.retry_run($1)", run).await;
+        seen.push((cancel, retry));
+    }
+    println!("pages of a cancel and a retry after 2,000 and 12,000 of 25,000 tasks: {seen:?}");
+    let ((few_cancel, few_retry), (many_cancel, many_retry)) = (seen[0], seen[1]);
+    assert!(many_cancel * 10 < few_cancel * 13 && many_retry * 10 < few_retry * 13, "{seen:?}");
+}
+
 /// Passes each number on.
 struct PassOn;
 
