@@ -1,5 +1,8 @@
 -- The tables of the engine. Hot tables (run, step_state, task) carry no foreign keys and no index on a column that ever
 -- changes, so that every update a claim or a settlement makes is HOT; see docs/decisions/0003.
+-- A fill factor below 100 leaves room for such updates. Tables whose rows come and go all the time are vacuumed early, before dead rows
+-- outnumber living ones, and keep their pages (vacuum_truncate): giving them back takes a lock that keeps everybody out, and they are
+-- needed again a moment later.
 -- Names and keys have collation "C": what is upper case, equal or next must not depend on the database's locale.
 
 create type flow.run_status as enum ('started', 'completed', 'failed', 'cancelled');
@@ -20,6 +23,7 @@ insert into flow.setting (name, value) values
     ('delivery', '"rows"'),
     ('max_value_bytes', '16777216'),
     ('max_aggregate_bytes', '134217728'),
+    ('retention', '"off"'),
     ('interface', '1'),
     ('oldest_interface', '1');
 
@@ -36,6 +40,7 @@ create table flow.flow (
     created_at timestamptz not null default now(),
     deployed_at timestamptz not null default now(),
     deprecated_at timestamptz,
+    deleted_at timestamptz, -- when its deletion began, which may take several calls; nobody starts or deploys it meanwhile
     drifted_at timestamptz, -- when types changed under the unchanged shape
     constraint flow_slug_once_ignoring_case unique (slug_key),
     constraint flow_queue_mode_known check (queue_mode in ('plain', 'step_queues', 'routed'))
@@ -121,6 +126,35 @@ create table flow.run (
 ) with (fillfactor = 50, autovacuum_analyze_threshold = 5000, autovacuum_vacuum_scale_factor = 0.05);
 
 create unique index run_retried_once on flow.run (retry_of) where retry_of is not null;
+-- The runs of a flow from the oldest on, for whoever removes or counts them. Its columns never change, so updates stay HOT.
+create index run_of_flow on flow.run (flow_id, started_at, run_id);
+
+-- A run that has so much that it is removed by several calls: how far that is. Nobody retries the run any more.
+create table flow.removal (
+    run_id uuid primary key,
+    has_errors boolean not null default true, -- its history is removed first
+    step_index integer not null default -1, -- everything before this place is removed, of the history, then of the tasks
+    task_index integer not null default -1
+);
+
+-- A walk of flow.prune over the runs of all flows that did not end with one call, and behind which run it goes on.
+create table flow.pruning (
+    pruning_id bigint generated always as identity primary key,
+    before timestamptz not null, -- what ended before is removed
+    began_at timestamptz not null,
+    called_at timestamptz not null,
+    in_parts uuid, -- a run that is not removed whole yet
+    flow_id integer not null,
+    started_at timestamptz not null,
+    run_id uuid not null
+);
+
+-- From where on a flow has runs, as far as a walk of flow.prune has seen: so none walks over what is removed and not vacuumed yet.
+create table flow.oldest_run (
+    flow_id integer primary key,
+    started_at timestamptz not null,
+    looked_at timestamptz not null -- when a walk began at the very beginning; it does so once a day
+);
 
 create table flow.run_key (
     flow_id integer not null,
@@ -205,10 +239,9 @@ create table flow.piece (
     live_tasks integer not null,
     items jsonb, -- null when their tasks are there
     primary key (run_id, step_index, piece_index)
-) with (fillfactor = 50);
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_threshold = 5000);
 
--- What waits and is due, in the order of claiming. Rows come and go all the time: vacuum comes early, and never gives pages back to the
--- system, for which it would have to lock everybody out.
+-- What waits and is due, in the order of claiming. A row is written once and removed once, and never updated: so its pages are full.
 create table flow.message (
     queue_id integer not null,
     priority smallint not null,
@@ -220,7 +253,7 @@ create table flow.message (
 ) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_analyze_threshold = 5000,
         vacuum_truncate = off);
 
--- What waits and is not due yet. Whoever reads the queue moves it to flow.message in time.
+-- What waits and is not due yet. Whoever reads the queue moves it to flow.message in time. Its rows live as those of flow.message do.
 create table flow.delayed (
     run_id uuid not null,
     step_index integer not null,
@@ -264,7 +297,7 @@ create table flow.attempt_error (
 );
 
 -- A program with workers. What its workers hold is theirs as long as its lease lasts; only its heartbeat and whoever ends it change
--- the row. Its id, and those of its workers, are random numbers that it chooses itself, so that no failover makes two of one.
+-- the row, on its own page, a few times a minute; all heartbeats read all that is dead, so it is removed early. Its id, and those of its workers, are random numbers that it chooses itself, so that no failover makes two of one.
 create table flow.process (
     process_id bigint primary key,
     name text not null,
@@ -276,8 +309,9 @@ create table flow.process (
     lost_suspects integer, -- how many suspects it held then
     lost_others integer, -- and how much other work
     stopped_at timestamptz
-) with (fillfactor = 50);
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 200, vacuum_truncate = off);
 create index process_living on flow.process (process_id) where ended_at is null and stopped_at is null;
+create index process_by_age on flow.process (started_at);
 
 create table flow.worker (
     worker_id bigint primary key,
@@ -292,12 +326,14 @@ create table flow.worker (
     draining_at timestamptz,
     stopped_at timestamptz
 ) with (fillfactor = 50);
-create index worker_of_process on flow.worker (process_id) where stopped_at is null;
+create index worker_of_process on flow.worker (process_id);
 create index worker_of_flow on flow.worker (flow_id) where stopped_at is null;
 create index worker_of_queue on flow.worker (queue_id) where stopped_at is null;
+create index worker_by_age on flow.worker (started_at);
 
 -- What a batch handed to its worker, a place in the arrays each; batches tells the batch of each place, since rows are folded. It may
--- list too much, never too little: a place counts only where the work still has this worker and batch as its fence.
+-- list too much, never too little: a place counts only where the work still has this worker and batch as its fence. A row is written
+-- and removed by exchanges, and updated only when a recovery could not take all of it; every heartbeat reads the whole table.
 create table flow.hand (
     worker_id bigint not null,
     batch bigint not null,
@@ -307,7 +343,8 @@ create table flow.hand (
     tasks integer[] not null,
     batches bigint[] not null,
     primary key (worker_id, batch)
-) with (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000);
+) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_analyze_threshold = 5000,
+        vacuum_truncate = off);
 alter table flow.hand alter runs set storage main, alter steps set storage main, alter tasks set storage main,
     alter batches set storage main;
 
@@ -328,7 +365,8 @@ create table flow.suspect (
     constraint suspect_limit_not_negative check (suspect_limit >= 0),
     constraint suspect_held_by_a_worker check (
         (process_id is null) = (worker_id is null) and (process_id is null) = (batch is null))
-) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 200, autovacuum_analyze_threshold = 5000);
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 200, autovacuum_analyze_threshold = 5000,
+        vacuum_truncate = off);
 create index suspect_waiting on flow.suspect (queue_id, queued_at, run_id, step_index, task_index) where process_id is null;
 create index suspect_held on flow.suspect (process_id) where process_id is not null;
 create index suspect_alone on flow.suspect (queue_id) where suspect_limit = 0;

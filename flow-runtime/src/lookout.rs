@@ -1,4 +1,5 @@
-//! Tells, now and then, which queues of a flow have work and no worker: once a process, and only what is new.
+//! Tells, now and then, which queues of a flow have work and no worker, or work that nobody would take up: once a process, and only
+//! what is new.
 
 use std::{
     collections::HashMap,
@@ -22,6 +23,7 @@ pub(crate) struct Lookout {
 struct Sight {
     next_look_at: Option<Instant>,
     unserved: Vec<String>,
+    stranded: Vec<String>,
 }
 
 impl Lookout {
@@ -37,12 +39,13 @@ impl Lookout {
         })
     }
 
-    /// Logs the unserved queues of `flow`, unless they are the same as last time.
-    pub(crate) fn report(&self, flow: &str, unserved: Vec<String>) {
-        let is_news = self.with(flow, |sight| {
-            let is_news = sight.unserved != unserved;
+    /// Logs the unserved and the stranded queues of `flow`, unless they are the same as last time.
+    pub(crate) fn report(&self, flow: &str, unserved: Vec<String>, stranded: Vec<String>) {
+        let (is_news, is_damage_news) = self.with(flow, |sight| {
+            let news = (sight.unserved != unserved, sight.stranded != stranded);
             sight.unserved.clone_from(&unserved);
-            is_news
+            sight.stranded.clone_from(&stranded);
+            news
         });
         match (is_news, unserved.is_empty()) {
             (false, _) => {}
@@ -52,6 +55,13 @@ impl Lookout {
                 queues = unserved.join(", "),
                 "queues have work and no worker; start a worker for their steps"
             ),
+        }
+        if is_damage_news && !stranded.is_empty() {
+            tracing::warn!(
+                flow,
+                queues = stranded.join(", "),
+                "queues have work that nobody would take up, as after a purge by hand; call flow.repair_queue for each"
+            );
         }
     }
 

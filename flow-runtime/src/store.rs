@@ -24,4 +24,7 @@ pub(crate) use work::{
     Claimed, Exchange, Exchanged, FailedRun, Fate, Mark, Settlement, Verdict, WorkId, exchange, give_up_attempt,
     release_work,
 };
-pub(crate) use worker::{NewWorker, refuse_disabled, register_worker, stop_worker, unserved_queues};
+pub(crate) use worker::{
+    NewWorker, has_retention, keep_house, refuse_disabled, register_worker, stop_worker, stranded_queues,
+    unserved_queues,
+};

@@ -299,7 +299,7 @@ async fn a_flow_with_runs_under_way_is_deleted_by_force_alone() {
     assert!(error.message().contains("has 1 runs that have not ended, and 1 that have"), "{error}");
     assert_eq!(engine.value::<i64>("select count(*) from flow.run").await, 2);
     let counts: Value = engine.value("select flow.delete_flow('work', force => true)").await;
-    assert_eq!(counts, json!({ "started": 1, "ended": 1 }));
+    assert_eq!(counts, json!({ "started": 1, "ended": 1, "done": true }));
     assert_eq!(engine.value::<i64>("select count(*) from flow.run").await, 0);
 }
 

@@ -391,7 +391,7 @@ async fn a_flow_deleted_under_load_leaves_nothing_behind() {
     tasks.spawn(async move {
         while Instant::now() < until {
             tokio::time::sleep(Duration::from_millis(100)).await;
-            deleter.run_sql("select flow.delete_flow('busy', true)").await;
+            while !deleter.value::<bool>("select (flow.delete_flow('busy', true) ->> 'done')::boolean").await {}
             let orphans = "select (select count(*) from flow.run) + (select count(*) from flow.task)";
             assert_eq!(deleter.value::<i64>(orphans).await, 0);
             deleter.deploy(&busy()).await;

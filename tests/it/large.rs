@@ -133,12 +133,12 @@ async fn a_large_map_that_was_ended_goes_on_where_it_stopped() {
     assert_eq!(worker.settle(&[held[0].complete(1)]).await, ["lost"]);
 
     // What the last one counts on is not pruned before it has ended.
-    engine.run_sql("update flow.run set ended_at = ended_at - interval '1 h' where ended_at is not null").await;
+    engine.run_sql("update flow.run set started_at = started_at - interval '2 h', ended_at = ended_at - interval '1 h' where ended_at is not null").await;
     engine.run_sql("select flow.prune(clock_timestamp() - interval '1 min')").await;
     assert_eq!(engine.value::<i64>("select count(*) from flow.run").await, 3);
     assert_eq!(finish(&engine, &worker, third).await, numbers(ELEMENTS));
     engine.check().await;
-    while engine.value::<i32>("select flow.prune(clock_timestamp() + interval '1 s')").await > 0 {}
+    while engine.value::<bool>("select p.has_more from flow.prune(clock_timestamp() + interval '1 s') p").await {}
     for table in ["run", "step_state", "task", "piece", "attempt_error"] {
         let count: i64 = sqlx::query_scalar(sqlx::AssertSqlSafe(format!("select count(*) from flow.{table}")))
             .fetch_one(engine.pool())
@@ -169,6 +169,35 @@ async fn a_skipped_large_map_ends_with_its_window() {
     worker.accept(last.complete(json!(1))).await;
     assert_eq!(engine.run(run).await["status"], "completed");
     engine.check().await;
+}
+
+/// How many pages a query reads.
+async fn pages(engine: &Engine, query: &str, run: Uuid) -> i64 {
+    let explain = format!("explain (analyze, buffers, format json) {query}");
+    let plan: Value =
+        sqlx::query_scalar(sqlx::AssertSqlSafe(explain)).bind(run).fetch_one(engine.pool()).await.unwrap();
+    plan[0]["Plan"]["Shared Hit Blocks"].as_i64().unwrap() + plan[0]["Plan"]["Shared Read Blocks"].as_i64().unwrap()
+}
+
+// K24
+#[tokio::test]
+async fn cancelling_and_retrying_a_large_run_look_at_what_is_live() {
+    let graph = graph();
+    let mut seen = Vec::new();
+    for done in [2_000, 12_000] {
+        let engine = Engine::with(&graph).await;
+        let run = engine.start("large", numbers(25_000)).await;
+        engine.run_sql("update flow.run set input = '[]'").await;
+        complete(&worker_of(&engine, &graph).await, done).await;
+        engine.run_sql("vacuum analyze flow.task").await;
+        let cancel = pages(&engine, "select flow.cancel_run($1)", run).await;
+        assert_eq!(window(&engine, run).await.0, 0);
+        let retry = pages(&engine, "select flow.retry_run($1)", run).await;
+        seen.push((cancel, retry));
+    }
+    println!("pages of a cancel and a retry after 2,000 and 12,000 of 25,000 tasks: {seen:?}");
+    let ((few_cancel, few_retry), (many_cancel, many_retry)) = (seen[0], seen[1]);
+    assert!(many_cancel * 10 < few_cancel * 13 && many_retry * 10 < few_retry * 13, "{seen:?}");
 }
 
 /// Passes each number on.

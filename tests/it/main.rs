@@ -23,6 +23,7 @@ mod handlers;
 mod health;
 mod interface;
 mod invariants;
+mod keeping;
 mod large;
 mod lease;
 mod log;

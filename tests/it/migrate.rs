@@ -5,6 +5,7 @@ use std::time::Duration;
 use flow_runtime::{
     error::{DbError, MigrateError},
     prelude::*,
+    schema_fingerprint,
 };
 use flow_tests::{
     flows::Orders,
@@ -173,6 +174,24 @@ async fn the_check_expects_what_a_migration_makes() {
         std::fs::write(path, &made).unwrap();
     }
     assert_eq!(std::fs::read_to_string(path).unwrap(), made, "set FLOW_WRITE_OBJECTS=1 to write it anew");
+}
+
+// P26
+#[tokio::test]
+async fn changed_functions_come_with_a_new_version_of_the_set() {
+    let test = TestDb::new().await;
+    let version = "select (s.value)::text from flow.setting s where s.name = 'functions'";
+    let version: String = sqlx::query_scalar(version).fetch_one(test.pool()).await.unwrap();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../flow-runtime/src/migrate/version.txt");
+    let known = std::fs::read_to_string(path).unwrap();
+    let now = format!("{version} {}\n", schema_fingerprint());
+    if known != now && std::env::var_os("FLOW_WRITE_OBJECTS").is_some() {
+        let before: u32 = known.split(' ').next().and_then(|number| number.parse().ok()).unwrap();
+        assert!(version.parse::<u32>().unwrap() > before, "raise FUNCTIONS_VERSION above {before} first");
+        std::fs::write(path, now).unwrap();
+        return;
+    }
+    assert_eq!(known, now, "raise FUNCTIONS_VERSION in migrate.rs, then set FLOW_WRITE_OBJECTS=1 to write it down");
 }
 
 // P23

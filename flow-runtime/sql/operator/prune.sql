@@ -1,55 +1,113 @@
--- Remove runs that ended before `before`, at most `max_runs` of them, with their steps, tasks, history and keys; and all
--- workers and processes last seen, and messages archived, before it. Runs that have not ended stay, however old, and so do workers
--- that are alive, or whose hands list work that is yet to be recovered.
--- Returns how many runs were removed: call it until that is 0. Takes runs and keys that nobody has locked, then their rows; a run
--- whose key a start is just looking at stays.
-create or replace function flow.prune(before timestamptz, max_runs integer default 1000)
-returns integer language plpgsql
-set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
+-- Remove runs that ended before `before`, at most `max_runs` of them, with their steps, tasks, history and keys; and workers and
+-- processes last seen, and messages archived, before it. Runs that have not ended stay, however old, and so do workers that are alive,
+-- or whose hands list work that is yet to be recovered, and what a retry of a run counts on until that has ended well.
+-- Returns how many runs were removed, and whether there is more to do: call it again while that is so. A call looks at some ten thousand
+-- runs and removes some ten thousand rows; of a run that has more it removes a part, and the run itself last. Calls that follow
+-- each other go on where the one before stopped; a cutoff may move on with the clock meanwhile.
+-- Takes runs and keys that nobody has locked, then their rows; a run whose key a start is just looking at stays.
+create or replace function flow.prune(before timestamptz, max_runs integer default 1000, out runs integer, out has_more boolean)
+language plpgsql as $$
 declare
+    v_most constant integer := 10000;
+    v_walk flow.pruning;
+    v_next flow.pruning; -- where the walk goes on
+    v_seen record;
     v_runs uuid[];
+    v_is_done boolean := false;
+    v_removed uuid[];
+    v_sources uuid[]; -- the runs that the removed ones retried and counted on
+    v_place record;
 begin
     perform flow.require_read_committed();
-    select coalesce(array_agg(r.run_id), '{}') into v_runs
-    from (select l.run_id from flow.run l
-          where l.status <> 'started' and l.ended_at < before
-            -- What a retry of it counts on stays until that has ended well.
-            and not exists (
-                select from flow.run n join flow.step_state ss on ss.run_id = n.run_id
-                where n.retry_of = l.run_id and n.status <> 'completed' and ss.taken_from = l.run_id)
-          limit max_runs for update skip locked) r;
+    if prune.before is null or coalesce(max_runs, 0) < 1 then
+        raise exception 'flow.prune takes an instant and how many runs a call may remove, at least 1, not % and %',
+            coalesce(prune.before::text, 'null'), coalesce(max_runs::text, 'null') using errcode = 'WF012';
+    end if;
+    select p.* into v_walk from flow.pruning p
+    where p.before <= prune.before and prune.before <= p.before + (clock_timestamp() - p.began_at)
+      and p.called_at > clock_timestamp() - interval '10 min'
+    order by p.before desc limit 1 for update skip locked;
+    if not found then
+        v_walk := row(null, prune.before, now(), now(), null, 0, '-infinity', '00000000-0000-0000-0000-000000000000')::flow.pruning;
+    end if;
+    if v_walk.in_parts is null then
+        select w.* into v_seen from flow.walk_runs(v_walk, max_runs, v_most) w;
+        v_next := v_seen.p_next;
+        v_runs := v_seen.p_runs;
+        v_is_done := v_seen.p_is_done;
+    else
+        v_next := v_walk;
+        v_runs := array[v_walk.in_parts];
+    end if;
 
     v_runs := array(
-        select r.run_id from unnest(v_runs) r(run_id)
-        except
-        select k.run_id from flow.run_key k
-        where k.run_id = any (v_runs) and (k.flow_id, k.key) not in (
-            select l.flow_id, l.key from flow.run_key l where l.run_id = any (v_runs) for update skip locked));
+        select r.run_id from unnest(v_runs) with ordinality u(run_id, ord)
+        cross join lateral (select r.run_id from flow.run r where r.run_id = u.run_id for update skip locked) r
+        order by u.ord);
+    -- Statements later than the locks, so that they see retries and starts that were committed before.
+    v_runs := array(
+        select u.run_id from unnest(v_runs) with ordinality u(run_id, ord)
+        where u.run_id <> all (array(
+            select n.retry_of from unnest(v_runs) l(run_id)
+            cross join lateral (
+                select n.run_id, n.retry_of from flow.run n
+                where n.retry_of = l.run_id and n.status <> 'completed' offset 0) n
+            cross join lateral (
+                select from flow.step_state ss where ss.run_id = n.run_id and ss.taken_from = l.run_id limit 1) ss))
+        order by u.ord);
+    v_runs := array(
+        select u.run_id from unnest(v_runs) with ordinality u(run_id, ord)
+        where not exists (
+            select from flow.run_key k where k.run_id = u.run_id and (k.flow_id, k.key) not in (
+                select l.flow_id, l.key from flow.run_key l where l.run_id = any (v_runs) for update skip locked))
+        order by u.ord);
 
-    delete from flow.attempt_error e using unnest(v_runs) r(run_id) where e.run_id = r.run_id;
-    delete from flow.task t using unnest(v_runs) r(run_id) where t.run_id = r.run_id;
-    delete from flow.piece p using unnest(v_runs) r(run_id) where p.run_id = r.run_id;
-    delete from flow.step_state ss using unnest(v_runs) r(run_id) where ss.run_id = r.run_id;
-    delete from flow.run_key k using unnest(v_runs) r(run_id) where k.run_id = r.run_id;
-    delete from flow.run r using unnest(v_runs) p(run_id) where r.run_id = p.run_id;
+    v_removed := flow.fit_runs(v_runs, v_most);
+    if cardinality(v_removed) < cardinality(v_runs) then
+        select r.flow_id, r.started_at, r.run_id into v_place
+        from flow.run r where r.run_id = v_removed[cardinality(v_removed)];
+        v_next.flow_id := v_place.flow_id;
+        v_next.started_at := v_place.started_at;
+        v_next.run_id := v_place.run_id;
+        v_is_done := false;
+    end if;
+    v_sources := array(
+        select distinct ss.taken_from from unnest(v_removed) u(run_id)
+        cross join lateral (
+            select ss.taken_from from flow.step_state ss where ss.run_id = u.run_id and ss.taken_from is not null offset 0) ss);
+    v_next.in_parts := v_removed[1];
+    v_removed := flow.remove_runs(v_removed, v_most);
+    runs := cardinality(v_removed);
+    if runs > 0 then
+        v_next.in_parts := null;
+        -- What only they kept is older, and the walk has passed it: it goes back.
+        select r.flow_id, r.started_at, r.run_id into v_place
+        from unnest(v_sources) u(run_id)
+        cross join lateral (select r.flow_id, r.started_at, r.run_id from flow.run r where r.run_id = u.run_id offset 0) r
+        order by r.flow_id, r.started_at, r.run_id limit 1;
+        if found and (v_place.flow_id, v_place.started_at, v_place.run_id) <= (v_next.flow_id, v_next.started_at, v_next.run_id) then
+            v_next.flow_id := v_place.flow_id;
+            v_next.started_at := v_place.started_at - interval '1 us';
+            v_is_done := false;
+        end if;
+    end if;
 
-    delete from flow.worker w
-    using (select l.worker_id from flow.worker l
-           left join flow.process p on p.process_id = l.process_id
-           -- A process that was ended without a goodbye may only have been frozen: it is given an hour.
-           where (coalesce(l.stopped_at, p.stopped_at) < before
-                  or coalesce(p.seen_at, l.started_at) < least(before, clock_timestamp() - interval '1 h'))
-             and not flow.is_alive(l)
-             and not exists (select from flow.hand h where h.worker_id = l.worker_id)
-           order by l.worker_id for update of l skip locked) l
-    where w.worker_id = l.worker_id;
-    delete from flow.process p
-    using (select l.process_id from flow.process l
-           where coalesce(l.stopped_at, l.ended_at) < before
-             and not exists (select from flow.worker w where w.process_id = l.process_id)
-           order by l.process_id for update skip locked) l
-    where p.process_id = l.process_id;
-    perform flow.prune_archive(q, before, max_runs) from flow.queue q;
-    return cardinality(v_runs);
+    has_more := not v_is_done or v_next.in_parts is not null;
+    if not has_more then
+        delete from flow.pruning p where p.pruning_id = v_walk.pruning_id;
+    elsif v_walk.pruning_id is null then
+        delete from flow.pruning p where p.called_at < clock_timestamp() - interval '1 day';
+        insert into flow.pruning (before, began_at, called_at, in_parts, flow_id, started_at, run_id)
+        values (v_walk.before, v_walk.began_at, clock_timestamp(), v_next.in_parts, v_next.flow_id, v_next.started_at, v_next.run_id);
+    else
+        update flow.pruning p
+        set called_at = clock_timestamp(), in_parts = v_next.in_parts, flow_id = v_next.flow_id, started_at = v_next.started_at,
+            run_id = v_next.run_id
+        where p.pruning_id = v_walk.pruning_id;
+    end if;
+
+    has_more := flow.prune_workers(prune.before, v_most) or has_more;
+    has_more := coalesce((
+        select bool_or(flow.prune_archive(q, prune.before, least(max_runs, v_most)) = least(max_runs, v_most))
+        from flow.queue q where q.delivery = 'pgmq'), false) or has_more;
 end $$;

@@ -1,6 +1,7 @@
 -- Run a failed or cancelled run again from where it got to: a new run with the same input takes over what has ended, and
 -- its key, and is not begun before the old one was due; the old run stays as it is. Returns the new run, also when it is there already.
--- Raises WF002 when there is no such run, WF017 when it has not ended or is completed. Locks the old run.
+-- Raises WF002 when there is no such run, WF017 when it has not ended or is completed. Locks the starts of
+-- the flow as a start does, then the old run.
 create or replace function flow.retry_run(run_id uuid) returns uuid language plpgsql as $$
 declare
     v_old flow.run;
@@ -12,9 +13,16 @@ declare
     v_progress flow.progress;
 begin
     perform flow.require_read_committed();
+    perform flow.lock_starts(f.slug, false)
+    from flow.run r join flow.flow f on f.flow_id = r.flow_id where r.run_id = retry_run.run_id;
     select r.* into v_old from flow.run r where r.run_id = retry_run.run_id for no key update;
     if not found then
         raise exception 'there is no run %', retry_run.run_id using errcode = 'WF002';
+    end if;
+    if exists (select from flow.removal m where m.run_id = v_old.run_id)
+       or exists (select from flow.flow f where f.flow_id = v_old.flow_id and f.deleted_at is not null) then
+        raise exception 'run % is being removed, by flow.prune or flow.delete_flow; start a new one', v_old.run_id
+            using errcode = 'WF002';
     end if;
     if v_old.status not in ('failed', 'cancelled') then
         raise exception 'run % is %; only a failed or cancelled run can be retried', v_old.run_id, v_old.status

@@ -8,7 +8,7 @@
 -- p_on_drift: report | refuse. p_build tells the program's version and build time; p_on_options: newer | apply.
 -- Without p_makes_queues nothing is written but rows, and a flow whose queues are not there is refused.
 -- Raises WF009 (the definition has errors), WF007 (a queue is taken, or would have to be made), WF011 (not supported
--- yet), WF014 (the contract drifted and p_on_drift is refuse), WF015 (a slug that differs in case only).
+-- yet), WF019 (it is being deleted), WF014 (the contract drifted and p_on_drift is refuse), WF015 (a slug that differs in case only).
 create or replace function flow.deploy(
     p_definition jsonb, p_on_drift text default 'report', p_build jsonb default null, p_on_options text default 'newer',
     p_makes_queues boolean default true
@@ -41,6 +41,10 @@ begin
         raise exception 'flow "%" differs from the deployed flow "%" in letter case only; choose another slug', v_slug,
             v_flow.slug using errcode = 'WF015';
     end if;
+    if v_flow.deleted_at is not null then
+        raise exception 'flow "%" is being deleted; call flow.delete_flow(''%'') until it is done, then deploy again', v_slug, v_slug
+            using errcode = 'WF019';
+    end if;
 
     v_stored := flow.stored_shape(v_flow.flow_id);
     if v_stored <> v_shape then
@@ -52,7 +56,8 @@ begin
         if jsonb_array_length(v_workers) > 0 then
             return jsonb_build_object('result', 'draining', 'differences', to_jsonb(v_differences), 'workers', v_workers);
         end if;
-        perform flow.delete_flow(v_slug, ends_runs => true);
+        while not (flow.delete_flow(v_slug, ends_runs => true) ->> 'done')::boolean loop
+        end loop;
         v_recreated := true;
     end if;
 

@@ -20,7 +20,7 @@ begin
     end if;
     perform flow.lock_slug(p_slug);
     perform flow.refuse_disabled(p_name);
-    select f.flow_id, f.deprecated_at into v_flow from flow.flow f where f.slug = p_slug;
+    select f.flow_id, f.deprecated_at into v_flow from flow.flow f where f.slug = p_slug and f.deleted_at is null;
     if not found then
         raise exception 'flow "%" is not deployed; deploy it first', p_slug using errcode = 'WF001';
     end if;

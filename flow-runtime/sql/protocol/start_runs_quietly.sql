@@ -36,7 +36,7 @@ begin
                         and (cardinality(s.dependencies) > 0 or s.starts_at_once and s.start_delay_ms = 0)) as begin_at_once
         from flow.step s where s.flow_id = f.flow_id offset 0
     ) s
-    where f.slug_key = lower(p_slug collate "C");
+    where f.slug_key = lower(p_slug collate "C") and f.deleted_at is null;
     if not found or v_flow.slug <> p_slug then
         raise exception 'flow "%" is not deployed%', p_slug,
             case when v_flow.slug is not null then format('; did you mean "%s"?', v_flow.slug)

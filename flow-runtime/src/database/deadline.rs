@@ -15,6 +15,9 @@ pub(crate) const EXCHANGE: Duration = Duration::from_secs(30);
 /// One heartbeat, which renews the lease, one step of a recovery, and the look at unserved queues.
 pub(crate) const HEARTBEAT: Duration = Duration::from_secs(10);
 
+/// One call that removes old runs: ten thousand rows, which may have to be read from a slow disk.
+pub(crate) const KEEP_HOUSE: Duration = Duration::from_secs(60);
+
 /// Giving tasks back, and saying goodbye.
 pub(crate) const RELEASE: Duration = Duration::from_secs(20);
 

@@ -51,3 +51,19 @@ pub(crate) async fn stop_worker(connection: &mut PgConnection, worker_id: i64) -
 pub(crate) async fn unserved_queues(connection: &mut PgConnection, slug: &str) -> Result<Vec<String>, DbError> {
     Ok(sqlx::query_scalar("select flow.unserved_queues($1)").bind(slug).fetch_one(connection).await?)
 }
+
+/// The queues of the flow with work that nobody would ever take up.
+pub(crate) async fn stranded_queues(connection: &mut PgConnection, slug: &str) -> Result<Vec<String>, DbError> {
+    Ok(sqlx::query_scalar("select flow.stranded_queues($1)").bind(slug).fetch_one(connection).await?)
+}
+
+/// Whether ended runs are removed some time after their end.
+pub(crate) async fn has_retention(connection: &mut PgConnection) -> Result<bool, DbError> {
+    let query = "select s.value <> '\"off\"' from flow.setting s where s.name = 'retention'";
+    Ok(sqlx::query_scalar(query).fetch_optional(connection).await?.unwrap_or(false))
+}
+
+/// Removes some of the runs that the retention keeps no longer: how many, and whether there are more.
+pub(crate) async fn keep_house(connection: &mut PgConnection) -> Result<(i32, bool), DbError> {
+    Ok(sqlx::query_as("select k.p_runs, k.p_has_more from flow.keep_house() k").fetch_one(connection).await?)
+}

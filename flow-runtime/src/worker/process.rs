@@ -1,6 +1,8 @@
 //! The process: one lease and one heartbeat for all workers that a program has on a database, on a thread of its own, so that no
 //! handler can keep the lease from being renewed. Whoever finds that another process is lost gives its work back.
 
+mod upkeep;
+
 use std::{
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -10,9 +12,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use flow_core::definition::QueueMode;
 use sqlx::PgConnection;
-use tokio::sync::{Notify, oneshot};
+use tokio::{
+    sync::{Notify, oneshot},
+    task::JoinHandle,
+};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -199,7 +203,8 @@ async fn live(process: &Process, db: &Db, tell: oneshot::Sender<Result<(), DbErr
     if tell.send(registered).is_err() || !is_registered {
         return;
     }
-    let mut heart = Heart { process, db, link, backoff: Backoff::default(), patience: Patience::new(Instant::now()) };
+    let mut heart =
+        Heart { process, db, link, backoff: Backoff::default(), patience: Patience::new(Instant::now()), keeper: None };
     let mut pause = Duration::ZERO;
     loop {
         tokio::select! {
@@ -219,6 +224,8 @@ struct Heart<'a> {
     link: Link,
     backoff: Backoff,
     patience: Patience,
+    /// Removes what the retention keeps no longer.
+    keeper: Option<JoinHandle<()>>,
 }
 
 impl Heart<'_> {
@@ -245,7 +252,7 @@ impl Heart<'_> {
                 self.process.renewal.succeeded(began_at, lease);
                 self.db.hub().tell_over(&mut self.link, &heard.news).await;
                 self.recover(&members, &heard, began_at).await;
-                self.look_out(&members).await;
+                self.keep_up(&members).await;
                 self.pause(&heard)
             }
             Err(error) => {
@@ -330,29 +337,6 @@ impl Heart<'_> {
             members.iter().for_each(|member| member.wake.notify_one());
         }
         Ok(has_revived)
-    }
-
-    /// Looks, when it is time, for queues of each flow that have work and no worker. A plain flow's one queue is its worker's own.
-    async fn look_out(&mut self, members: &[Arc<Shared>]) {
-        for shared in members {
-            let (slug, lookout) = (shared.flow.slug(), self.db.lookout());
-            let is_plain = shared.flow.definition.shape.queue_mode == QueueMode::Plain;
-            if is_plain || !lookout.is_due(slug, Instant::now()) {
-                continue;
-            }
-            let looked = self
-                .link
-                .call(deadline::HEARTBEAT, async |connection| store::unserved_queues(connection, slug).await)
-                .await;
-            match looked {
-                Ok(unserved) => shared.notice(Notice::Unserved(unserved)),
-                Err(error) => {
-                    // Nothing depends on it: the next look is a minute away.
-                    tracing::debug!(error = %error, cause = error.cause(), "no look at the queues");
-                    self.link.after(&error);
-                }
-            }
-        }
     }
 
     /// Marks the process stopped, so that nobody waits for its lease.

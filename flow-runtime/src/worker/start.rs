@@ -63,8 +63,13 @@ pub(super) struct Shared {
 pub(super) enum Notice {
     /// Work that it does not hold any more, each with why.
     Lost(Vec<(WorkId, String)>),
-    /// The queues of its flow that have work and no worker.
-    Unserved(Vec<String>),
+    /// Queues of its flow that need somebody.
+    Queues {
+        /// They have work and no worker.
+        unserved: Vec<String>,
+        /// They have work that nobody would take up.
+        stranded: Vec<String>,
+    },
 }
 
 impl Shared {
@@ -155,7 +160,7 @@ async fn tell(shared: Weak<Shared>, mut notices: mpsc::UnboundedReceiver<Notice>
         let Some(shared) = shared.upgrade() else { return };
         match notice {
             Notice::Lost(lost) => log::work_lost(&shared, &lost),
-            Notice::Unserved(queues) => shared.db.lookout().report(shared.flow.slug(), queues),
+            Notice::Queues { unserved, stranded } => shared.db.lookout().report(shared.flow.slug(), unserved, stranded),
         }
     }
 }
