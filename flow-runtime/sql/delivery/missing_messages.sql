@@ -4,7 +4,9 @@ language plpgsql stable as $$
 declare
     v_found bigint[];
 begin
-    if p_queue.delivery = 'pgmq' then
+    if p_queue.delivery = 'pgmq' and to_regclass(format('pgmq.%I', 'q_' || p_queue.name)) is null then
+        return p_deliveries;
+    elsif p_queue.delivery = 'pgmq' then
         execute format('select coalesce(array_agg(q.msg_id), ''{}'') from pgmq.%I q where q.msg_id = any ($1)', 'q_' || p_queue.name)
         into v_found using array(select d.message_id from unnest(p_deliveries) d);
         return array(select d from unnest(p_deliveries) d where d.message_id <> all (v_found));
