@@ -328,8 +328,9 @@ async fn workers_remove_what_the_retention_keeps_no_longer() {
     let worker = Worker::builder(&db).flow(Nothing).build().unwrap().start().await.unwrap();
     let client = Client::new(&db);
     let (old, new) = (client.start::<Nothing>(&1).await.unwrap(), client.start::<Nothing>(&2).await.unwrap());
-    old.wait().await.unwrap();
-    new.wait().await.unwrap();
+    for run in [&old, &new] {
+        run.wait().await.unwrap();
+    }
     sqlx::query(
         "update flow.run set started_at = now() - interval '2 h', ended_at = now() - interval '2 h' where run_id = $1",
     )

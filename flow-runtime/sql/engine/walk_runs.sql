@@ -1,6 +1,7 @@
 -- Go on with a walk over the runs of all flows, from the oldest on: look at up to p_entries runs, a flow counting as one, and return up to
 -- p_limit of them that ended before the walk's instant (p_runs), the place behind the last run that was looked at (p_next), and
--- whether the walk has come to its end. Changes nothing but what flow.oldest_run knows. Locks nothing.
+-- whether the walk has come to its end. Changes nothing but what flow.oldest_run knows,
+-- unless another walk is just changing that. Waits for nobody.
 create or replace function flow.walk_runs(
     p_walk flow.pruning, p_limit integer, p_entries integer, out p_next flow.pruning, out p_runs uuid[], out p_is_done boolean
 ) language plpgsql as $$
@@ -41,7 +42,8 @@ begin
         ) w
         where w.place < p_limit - cardinality(p_runs) or w.place = p_limit - cardinality(p_runs) and w.is_over;
         if v_flow > p_walk.flow_id and v_seen.runs > 0
-           and (v_oldest.looked_at is null or v_from = '-infinity' or v_seen.first_at > v_oldest.started_at + interval '1 h') then
+           and (v_oldest.looked_at is null or v_from = '-infinity' or v_seen.first_at > v_oldest.started_at + interval '1 h')
+           and pg_try_advisory_xact_lock(hashtextextended('flow.oldest_run', 0)) then
             -- What has started within the last hour may not be committed yet.
             insert into flow.oldest_run as o (flow_id, started_at, looked_at)
             values (v_flow, least(v_seen.first_at, v_now - interval '1 h'), v_now)
