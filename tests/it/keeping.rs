@@ -380,18 +380,26 @@ async fn vacuum_at_its_threshold_keeps_the_tables_of_a_load_small() {
     let worker = engine.worker_in(process, &graph, "each", &[0]).await;
     let pages = "select (pg_relation_size('flow.message') + pg_relation_size('flow.message_pkey') + pg_relation_size('flow.hand')
                          + pg_relation_size('flow.process')) / 8192";
-    let mut sizes = Vec::new();
-    for _ in 0..8 {
-        // As many dead messages as wake autovacuum, which may come by itself too.
-        for _ in 0..2 {
-            engine.start("each", (0..500).collect::<Vec<_>>()).await;
-            worker.complete_all(|_| json!(1)).await;
-            worker.heartbeat(&[]).await;
+    let mut seen = Vec::new();
+    // Somebody else's look at the database at that moment keeps a vacuum from removing anything; it has gone by the next try.
+    for _ in 0..4 {
+        let mut sizes = Vec::new();
+        for _ in 0..8 {
+            // As many dead messages as wake autovacuum, which may come by itself too.
+            for _ in 0..2 {
+                engine.start("each", (0..500).collect::<Vec<_>>()).await;
+                worker.complete_all(|_| json!(1)).await;
+                worker.heartbeat(&[]).await;
+            }
+            for table in ["message", "hand", "process"] {
+                sqlx::raw_sql(AssertSqlSafe(format!("vacuum flow.{table}"))).execute(engine.pool()).await.unwrap();
+            }
+            sizes.push(engine.value::<i64>(pages).await);
         }
-        for table in ["message", "hand", "process"] {
-            sqlx::raw_sql(AssertSqlSafe(format!("vacuum flow.{table}"))).execute(engine.pool()).await.unwrap();
+        if sizes[7] <= sizes[1] * 3 / 2 {
+            return;
         }
-        sizes.push(engine.value::<i64>(pages).await);
+        seen.push(sizes);
     }
-    assert!(sizes[7] <= sizes[1] * 3 / 2, "pages after each thousand messages: {sizes:?}");
+    panic!("pages after each thousand messages: {seen:?}");
 }
