@@ -39,7 +39,7 @@ impl Engine {
     pub async fn expire_leases(&self) {
         let living = "ended_at is null and stopped_at is null";
         for change in [
-            format!("update flow.process set lease_until = clock_timestamp() where {living}"),
+            format!("update flow.process set lease_until = clock_timestamp() - interval '1 s' where {living}"),
             format!("select flow.end_process(p.process_id) from flow.process p where {living}"),
         ] {
             sqlx::raw_sql(sqlx::AssertSqlSafe(change)).execute(self.pool()).await.unwrap();
