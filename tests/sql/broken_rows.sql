@@ -179,7 +179,7 @@ begin
     from s where s.kind = 'map' and s.status = 'completed' and (s.taken_from is null or exists (
         select from flow.run r where r.run_id = s.taken_from)) and (
         s.output is distinct from (
-            select coalesce(flow.map_outputs(s.run_id, s.step_index), '[]'))
+            select coalesce(jsonb_agg(o.output order by o.task_index), '[]') from flow.map_outputs(s.run_id, s.step_index) o)
         or s.task_count <> jsonb_array_length(s.output))
     union all
     select 'I15', r.run_id, 'the step states are not those of the flow'

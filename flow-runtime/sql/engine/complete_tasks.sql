@@ -50,7 +50,8 @@ begin
             status = case when m.is_last and m.bytes <= v_limit then 'completed' else ss.status end,
             ended_at = case when m.is_last and m.bytes <= v_limit then p_now end,
             output = case when not m.is_last or m.bytes > v_limit then null
-                          when ss.taken_from is not null then flow.map_outputs(ss.run_id, ss.step_index)
+                          when ss.taken_from is not null then (
+                              select jsonb_agg(o.output order by o.task_index) from flow.map_outputs(ss.run_id, ss.step_index) o)
                           else (select jsonb_agg(o.output) from (
                               select t.output from flow.task t
                               where t.run_id = ss.run_id and t.step_index = ss.step_index order by t.task_index) o) end
@@ -63,7 +64,8 @@ begin
             ) t
             cross join lateral (
                 select case when t.remaining_tasks <> m.tasks then null
-                            when t.taken_from is not null then octet_length(flow.map_outputs(m.run_id, m.step_index)::text)
+                            when t.taken_from is not null then (
+                                select sum(octet_length(o.output::text) + 2) from flow.map_outputs(m.run_id, m.step_index) o)
                             else (select sum(octet_length(o.output::text) + 2) from flow.task o
                                   where o.run_id = m.run_id and o.step_index = m.step_index) end as bytes
                 offset 0
@@ -72,7 +74,8 @@ begin
         ) m
         where ss.ctid = m.row_id
         returning ss.run_id, ss.step_index, ss.flow_id, ss.status, ss.task_count,
-                  ss.uncreated_tasks > 0 and ss.remaining_tasks - ss.uncreated_tasks <= flow.large_map() - 1000 as is_roomy, m.bytes
+                  ss.uncreated_tasks > 0 and ss.remaining_tasks - ss.uncreated_tasks <= flow.large_map() - flow.piece_size()
+                      as is_roomy, m.bytes
     )
     select coalesce(array_agg(row(c.run_id, c.step_index, c.flow_id)::flow.step_ref) filter (where c.status = 'completed'), '{}'),
            coalesce(array_agg(row(c.run_id, c.step_index, format(
@@ -86,9 +89,9 @@ begin
     if v_is_cut then
         update flow.piece p
         set live_tasks = p.live_tasks - u.tasks
-        from (select r.run_id, r.step_index, r.task_index / 1000 as piece_index, count(*)::integer as tasks
+        from (select r.run_id, r.step_index, r.task_index / flow.piece_size() as piece_index, count(*)::integer as tasks
               from unnest(p_results) r where r.ord = any (p_completed)
-              group by r.run_id, r.step_index, r.task_index / 1000) u
+              group by r.run_id, r.step_index, r.task_index / flow.piece_size()) u
         cross join lateral (
             select t.ctid as row_id from flow.piece t
             where t.run_id = u.run_id and t.step_index = u.step_index and t.piece_index = u.piece_index offset 0

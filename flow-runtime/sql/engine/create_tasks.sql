@@ -11,7 +11,7 @@ begin
                greatest(ss.begun_at + s.start_delay_ms * interval '1 ms', p_now) as due_at
         from unnest(p_steps) e
         cross join lateral (
-            select t.flow_id, (t.task_count - t.uncreated_tasks) / 1000 as piece_index, greatest(t.age, t.started_at) as begun_at
+            select t.flow_id, (t.task_count - t.uncreated_tasks) / flow.piece_size() as piece_index, greatest(t.age, t.started_at) as begun_at
             from flow.step_state t
             where t.run_id = e.run_id and t.step_index = e.step_index and t.status = 'started' and t.uncreated_tasks > 0 offset 0
         ) ss
@@ -35,7 +35,7 @@ begin
         where ss.run_id = n.run_id and ss.step_index = n.step_index
     ), created as (
         insert into flow.task (run_id, step_index, task_index, flow_id, queue_id, priority, age, message_id, queued_at, item)
-        select n.run_id, n.step_index, n.piece_index * 1000 + (i.ord - 1), n.flow_id, n.queue_id, n.priority, n.due_at,
+        select n.run_id, n.step_index, n.piece_index * flow.piece_size() + (i.ord - 1), n.flow_id, n.queue_id, n.priority, n.due_at,
                nextval(n.message_ids), p_now, i.item
         from next n
         cross join lateral jsonb_array_elements(n.items) with ordinality i(item, ord)

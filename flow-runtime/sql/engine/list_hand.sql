@@ -1,7 +1,7 @@
 -- List what an exchange hands out, forget the batches that are finished, and fold the rows into one when there are eight: so a worker's
--- hand stays small, however long one of its pieces of work takes. Returns how many rows it has.
+-- hand stays small, however long one of its pieces of work takes.
 create or replace function flow.list_hand(p_worker bigint, p_batch bigint, p_claims flow.claim[], p_finished bigint[])
-returns integer language plpgsql as $$
+returns void language plpgsql as $$
 declare
     v_rows bigint[];
 begin
@@ -12,15 +12,15 @@ begin
           and (p_claims is not null or not h.is_exchange
                or h.batch < (select max(n.batch) from flow.hand n where n.worker_id = p_worker and n.is_exchange));
     end if;
-    v_rows := array(select h.batch from flow.hand h where h.worker_id = p_worker);
     if p_claims is null then
-        return cardinality(v_rows);
+        return;
     end if;
+    v_rows := array(select h.batch from flow.hand h where h.worker_id = p_worker);
     if cardinality(v_rows) < 7 then
         insert into flow.hand (worker_id, batch, is_exchange, runs, steps, tasks, batches)
         select p_worker, p_batch, true, array_agg(c.run_id), array_agg(c.step_index), array_agg(c.task_index), array_agg(p_batch)
         from unnest(p_claims) c;
-        return cardinality(v_rows) + 1;
+        return;
     end if;
     with folded as (
         delete from flow.hand h where h.worker_id = p_worker and h.batch = any (v_rows)
@@ -35,5 +35,4 @@ begin
         union all
         select c.run_id, c.step_index, c.task_index, p_batch from unnest(p_claims) c
     ) u;
-    return 1;
 end $$;

@@ -6,7 +6,7 @@ begin
         return query select 0, p_task_count - 1;
     else
         return query
-            select p.piece_index * 1000, p.piece_index * 1000 + 999 from flow.piece p
+            select p.piece_index * flow.piece_size(), (p.piece_index + 1) * flow.piece_size() - 1 from flow.piece p
             where p.run_id = p_run and p.step_index = p_step and p.items is null and p.live_tasks > 0
             order by p.piece_index;
     end if;

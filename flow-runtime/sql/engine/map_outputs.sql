@@ -1,7 +1,8 @@
--- The outputs of a map's tasks, in their order; those that a run completed which was retried count too.
-create or replace function flow.map_outputs(p_run uuid, p_step integer) returns jsonb language plpgsql stable as $$
+-- List the outputs of a map's completed tasks by their indexes; those that a run completed which was retried count too.
+create or replace function flow.map_outputs(p_run uuid, p_step integer) returns table (task_index integer, output jsonb)
+language plpgsql stable as $$
 begin
-    return (
+    return query
         with recursive source as (
             select ss.run_id, ss.taken_from from flow.step_state ss where ss.run_id = p_run and ss.step_index = p_step
             union all
@@ -12,10 +13,10 @@ begin
                 where t.run_id = s.taken_from and t.step_index = p_step offset 0
             ) ss
         )
-        select jsonb_agg(o.output order by o.task_index)
+        select o.task_index, o.output
         from source s
         cross join lateral (
             select t.task_index, t.output from flow.task t
             where t.run_id = s.run_id and t.step_index = p_step and t.status = 'completed' offset 0
-        ) o);
+        ) o;
 end $$;

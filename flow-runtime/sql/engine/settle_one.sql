@@ -9,7 +9,6 @@ declare
     v_now timestamptz;
     v_step flow.step; -- that waits for this one
     v_is_offered boolean;
-    v_message_ids regclass;
     v_begun record;
 begin
     perform from flow.run r where r.run_id = p_run for no key update skip locked;
@@ -42,6 +41,8 @@ begin
         update flow.step_state ss
         set remaining_deps = 0, status = 'started', task_count = 1, remaining_tasks = 1, started_at = v_now, queued_at = v_now,
             queue_id = v_step.queue_id, priority = v_step.priority,
+            message_id = case when not w.is_handed then
+                nextval((select q.message_ids from flow.queue q where q.queue_id = v_step.queue_id)) end,
             attempt = case when w.is_handed then 1 else 0 end,
             worker_id = case when w.is_handed then p_offer.worker_id end,
             batch = case when w.is_handed then p_offer.batch end,
@@ -57,7 +58,7 @@ begin
             where l.run_id = p_run and l.step_index = v_step.step_index and l.remaining_deps = 1 offset 0
         ) w
         where ss.ctid = w.row_id
-        returning ss.age, ss.worker_id is not null as is_handed into v_begun;
+        returning ss.age, ss.message_id, ss.worker_id is not null as is_handed into v_begun;
         if not found then
             update flow.step_state ss set remaining_deps = ss.remaining_deps - 1
             where ss.run_id = p_run and ss.step_index = v_step.step_index;
@@ -65,16 +66,9 @@ begin
             p_progress.handed := p_progress.handed
                 || row(p_run, v_step.step_index, -1, 1, null, v_step.timeout_ms, false)::flow.claim;
         else
-            select q.message_ids into v_message_ids from flow.queue q where q.queue_id = v_step.queue_id;
-            if v_message_ids is not null then
-                update flow.step_state ss set message_id = nextval(v_message_ids)
-                where ss.run_id = p_run and ss.step_index = v_step.step_index;
-            end if;
-            perform flow.send_messages(
-                array[row(v_step.queue_id, v_step.priority, v_begun.age, p_run, v_step.step_index, -1,
-                          case when v_message_ids is not null then currval(v_message_ids) end, null)::flow.delivery],
-                array[greatest(v_begun.age, v_now) + v_step.start_delay_ms * interval '1 ms'], v_now);
-            p_progress.queues := p_progress.queues || v_step.queue_id;
+            p_progress.queues := p_progress.queues || flow.enqueue_work(array[
+                row(p_run, v_step.step_index, v_step.flow_id, 1, v_step.queue_id, v_step.priority, v_begun.age, v_begun.message_id,
+                    greatest(v_begun.age, v_now) + v_step.start_delay_ms * interval '1 ms', null)::flow.started_step], v_now);
         end if;
     end loop;
 

@@ -18,7 +18,9 @@ begin
     if not ('complete' = all (p_outcomes) and -1 = all (p_tasks)) then
         return;
     end if;
-    if flow.is_doubtful(array_to_string(p_outputs, ' '), p_self.max_value_bytes) then
+    -- Nearly always one look at all of them is enough.
+    if flow.is_doubtful(array_to_string(p_outputs, ' '), p_self.max_value_bytes)
+       and exists (select from unnest(p_outputs) o(output) where flow.is_doubtful(o.output, p_self.max_value_bytes)) then
         return;
     end if;
     begin

@@ -44,7 +44,6 @@ declare
     v_claimed record;
     v_claims flow.claim[];
     v_offer flow.offer;
-    v_rows integer; -- of its hand
     v_began timestamptz;
     v_looked_us bigint := 0; -- how long it took to find what waits first
     v_is_empty boolean := false; -- its queue, and so it still is
@@ -102,7 +101,7 @@ begin
             v_next_due := flow.move_due(v_self.queue_id, p_now);
         end if;
         if cardinality(p_settled_runs) > 0 then
-            if v_self.state = 'ok' and not p_careful and not v_is_closed then
+            if v_self.state = 'ok' and p_limit > 0 and not p_careful and not v_is_closed then
                 v_began := clock_timestamp();
                 -- A queue of pgmq delivery is in no order that could be kept: some slots, and now and then one of few, are for what
                 -- waits there, so that nobody's long chain keeps it waiting.
@@ -189,7 +188,7 @@ begin
                 into p_read_priorities, p_read_ages, p_read_runs, p_read_steps, p_read_tasks from unnest(v_claimed.p_read) r;
             end if;
         end if;
-        v_rows := flow.list_hand(p_worker, p_batch, v_claims, p_finished);
+        perform flow.list_hand(p_worker, p_batch, v_claims, p_finished);
     end if;
 
     p_next_due_ms := case when v_next_due is not null

@@ -22,6 +22,7 @@ declare
     v_offer flow.offer;
     v_started record;
     v_is_new boolean; -- each of the runs
+    v_is_doubtful boolean; -- an input
     v_claims flow.claim[];
 begin
     perform flow.require_read_committed();
@@ -51,11 +52,14 @@ begin
         p_tell_queues := array(select q.queue_id from flow.queue q where q.flow_id = v_flow.flow_id);
     end if;
 
+    -- Nearly always one look at all of them is enough.
+    v_is_doubtful := flow.is_doubtful(array_to_string(p_inputs, ' '), v_flow.value_bytes)
+        and exists (select from unnest(p_inputs) i(input) where flow.is_doubtful(i.input, v_flow.value_bytes));
     if p_worker is not null then
         v_offered := flow.offer_start(p_process, p_worker, p_batch, p_slots, v_flow.flow_id);
         v_self := v_offered.p_self;
         v_offer := v_offered.p_offer;
-        if p_is_repeat or exists (select from unnest(p_inputs) i(input) where flow.is_doubtful(i.input, v_flow.value_bytes)) then
+        if p_is_repeat or v_is_doubtful then
             -- A repeat never hands out a second time under its number, and what may grow when it is written is not sent back.
             v_offer := null;
         end if;
@@ -76,19 +80,17 @@ begin
         exception when data_exception or program_limit_exceeded then
             v_inputs := null;
         end;
-        if v_count = 1 and v_inputs[1] is not null and not flow.is_doubtful(p_inputs[1], v_flow.value_bytes) then
-            v_started := flow.start_one(v_flow.flow_id, v_flow.step_count, p_ids[1], v_inputs[1], v_now, v_offer);
-            v_is_new := v_started.p_is_new;
-        elsif v_count > 1 and v_inputs is not null and not exists (
-            select from unnest(p_inputs) i(input)
-            where i.input is null or flow.is_doubtful(i.input, v_flow.value_bytes)) then
-            v_started := flow.start_plain(v_flow.flow_id, v_flow.step_count, p_ids, v_inputs, v_now, v_offer);
-            v_is_new := v_started.p_new = v_count;
-        end if;
-        if not v_is_new then
-            perform flow.refuse_foreign_ids(v_flow.flow_id, p_ids);
-        end if;
-        if v_is_new is not null then
+        if not v_is_doubtful and v_inputs is not null and array_position(v_inputs, null) is null then
+            if v_count = 1 then
+                v_started := flow.start_one(v_flow.flow_id, v_flow.step_count, p_ids[1], v_inputs[1], v_now, v_offer);
+                v_is_new := v_started.p_is_new;
+            else
+                v_started := flow.start_plain(v_flow.flow_id, v_flow.step_count, p_ids, v_inputs, v_now, v_offer);
+                v_is_new := v_started.p_new = v_count;
+            end if;
+            if not v_is_new then
+                perform flow.refuse_foreign_ids(v_flow.flow_id, p_ids);
+            end if;
             p_tell_queues := p_tell_queues || v_started.p_queues;
             v_claims := v_started.p_handed;
         end if;

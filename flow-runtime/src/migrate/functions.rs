@@ -93,6 +93,7 @@ pub(super) const FUNCTIONS: &[Function] = sql_files![
         "map_outputs",
         "notify_ids",
         "offer_start",
+        "piece_size",
         "prune_workers",
         "read_json",
         "read_results",

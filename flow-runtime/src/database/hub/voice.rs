@@ -19,7 +19,7 @@ use crate::{
 pub(super) const UNTOLD: &str = "others were not told what happened here; they find out with their next poll";
 
 /// How long a program that has told something just now waits for more, so that it tells many things together.
-/// Source: docs/decisions/0011 (rate of single starts, measured).
+/// Source: docs/decisions/0012 (rate of single starts, measured).
 const PATIENCE: Duration = Duration::from_millis(1);
 
 /// How long ago "just now" is at most: a program that does little tells at once.
