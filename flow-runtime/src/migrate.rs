@@ -5,6 +5,7 @@
 mod check;
 mod functions;
 mod pgmq;
+mod replace;
 
 use sha2::{Digest, Sha256};
 use sqlx::{
@@ -196,28 +197,7 @@ async fn apply(connection: &mut PgConnection) -> Result<(), MigrateError> {
         }
     }
 
-    let stored = stored_checksums(connection).await?;
-    for function in FUNCTIONS {
-        let (name, statements) = (function.name, function.statements());
-        let sum = checksum(&statements);
-        if stored.iter().any(|(n, c)| n == name && *c == sum) {
-            continue;
-        }
-        sqlx::raw_sql(sqlx::AssertSqlSafe(statements)).execute(&mut *connection).await.map_err(|error| {
-            tracing::error!(name, "SQL function not applied");
-            DbError::from(error)
-        })?;
-        sqlx::query(
-            "insert into flow.sql_function (name, checksum) values ($1, $2)
-             on conflict (name) do update set checksum = excluded.checksum",
-        )
-        .persistent(false)
-        .bind(name)
-        .bind(sum)
-        .execute(&mut *connection)
-        .await
-        .map_err(DbError::from)?;
-    }
+    replace::replace_functions(connection).await?;
     sqlx::query(
         "insert into flow.setting (name, value) values ('functions', to_jsonb($1))
          on conflict (name) do update set value = excluded.value",

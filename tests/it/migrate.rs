@@ -57,6 +57,37 @@ async fn a_changed_function_is_made_anew() {
     assert_eq!(text(&test, "select flow.uuid_v7()::text").await.len(), 36);
 }
 
+// P26
+#[tokio::test]
+async fn functions_and_views_of_an_older_set_do_not_stand_in_the_way_of_this_ones() {
+    let test = TestDb::new().await;
+    let objects = "select string_agg(o, ' ' order by o) from (
+            select p.oid::regprocedure::text || p.prorettype::regtype as o from pg_proc p where p.pronamespace = 'flow'::regnamespace
+            union all
+            select a.attrelid::regclass || '.' || a.attname from pg_attribute a join pg_class c on c.oid = a.attrelid
+            where c.relnamespace = 'flow'::regnamespace and c.relkind = 'v' and a.attnum > 0
+        ) o";
+    let before = text(&test, objects).await;
+    let older = "
+        -- Another result, where a view reads it.
+        drop view flow.queues, flow.workers;
+        drop function flow.is_alive;
+        create function flow.is_alive(flow.worker) returns integer language sql as 'select 1';
+        create view flow.workers as select w.worker_id, flow.is_alive(w) as is_alive from flow.worker w;
+        -- Another column at the place of one.
+        create view flow.queues as select q.name as older from flow.queue q;
+        -- A parameter less, and a function that is no more.
+        drop function flow.uuid_v7;
+        create function flow.uuid_v7(p_at timestamptz, p_more integer) returns uuid language sql as 'select gen_random_uuid()';
+        create function flow.no_more() returns integer language sql as 'select 1';
+        create view flow.no_more_either as select flow.no_more() as one;
+        update flow.sql_function set checksum = 'older' where name in ('is_alive', 'show_workers', 'show_queues', 'uuid_v7');
+        insert into flow.sql_function (name, checksum) values ('show_no_more_either', 'older'), ('no_more', 'older');";
+    sqlx::raw_sql(older).execute(test.pool()).await.unwrap();
+    Db::new(test.url()).unwrap().migrate().await.unwrap();
+    assert_eq!(text(&test, objects).await, before);
+}
+
 #[tokio::test]
 async fn a_migration_that_was_applied_with_another_text_is_refused() {
     let test = TestDb::new().await;

@@ -96,10 +96,11 @@ pub struct Relay;
 
 #[flow(input = Vec<u32>)]
 impl Relay {
-    /// Doubles one number.
+    /// Doubles one number, slowly enough for its process to be killed while it holds several.
     #[map(over = input)]
     async fn double(&self, item: u32) -> Result<u32, StepError> {
         println!("doubling {item}");
+        tokio::time::sleep(Duration::from_millis(200)).await;
         Ok(2 * item)
     }
 
