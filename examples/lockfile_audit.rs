@@ -100,7 +100,7 @@ async fn audit(options: &Options) -> anyhow::Result<()> {
 
     let server = embedded::open("lockfile_audit").await?;
     eprintln!("{}", server.describe());
-    let db = server.db().await?;
+    let db = Db::embedded(&server).await?;
     let worker =
         Worker::builder(&db).flow(LockfileAudit { registry: Registry::of_this_machine() }).build()?.start().await?;
 

@@ -89,7 +89,7 @@ async fn compare(options: &Options) -> anyhow::Result<()> {
     println!("one fetch takes {} ms; the quick step's tasks waited:", options.fetch_ms);
     println!("{:<42} {:>9} {:>9} {:>9}", "", "tasks", "p50 ms", "p99 ms");
 
-    let db = queued.db().await?;
+    let db = Db::embedded(&queued).await?;
     let set = WorkerSet::builder(&db).pools(PooledAuditQueues::new(Arc::clone(&flow)), |step| match step {
         PooledAuditStep::Fetch => Pool::slots(slow),
         PooledAuditStep::Glance => Pool::slots(quick),
@@ -100,7 +100,7 @@ async fn compare(options: &Options) -> anyhow::Result<()> {
     set.shutdown().await?;
     print_row(&format!("a pool a step: {slow} slow, {quick} quick, 2 more slots"), &with_pools);
 
-    let db = plain.db().await?;
+    let db = Db::embedded(&plain).await?;
     let mut equal = None;
     for slots in [all, 4 * all] {
         let worker = Worker::builder(&db).flow(Arc::clone(&flow)).concurrency(slots).build()?.start().await?;

@@ -10,7 +10,7 @@ use flow_examples::{
     progress,
     wfformat::{Ran, Workflow, build, run},
 };
-use flow_runtime::embedded;
+use flow_runtime::{Db, embedded};
 
 /// Runs a WfFormat 1.5 file with each task sleeping as long as it once took.
 #[derive(Parser)]
@@ -56,7 +56,7 @@ async fn replay(options: &Options) -> anyhow::Result<()> {
 
     let server = embedded::open("wfformat").await?;
     eprintln!("{}", server.describe());
-    let db = server.db().await?;
+    let db = Db::embedded(&server).await?;
     let ran = run(&db, flow, options.slots).await?;
     print!("{}", summary(&workflow, options.speed, &ran));
     Ok(())

@@ -15,8 +15,7 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Shows warnings, and what the embedded server has to say; `RUST_LOG` asks for more.
 pub fn show_log() {
-    let filter =
-        EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn,flow_runtime::embedded=info"));
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn,flow_embedded=info"));
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(stderr).with_ansi(stderr().is_terminal());
     log.without_time().with_target(false).init();
 }

@@ -30,10 +30,10 @@ pub mod error;
 #[cfg(feature = "definition")]
 pub mod flow;
 #[cfg(feature = "definition")]
-pub mod graph;
-#[cfg(feature = "definition")]
 #[doc(hidden)]
-pub mod private;
+pub mod generated;
+#[cfg(feature = "definition")]
+pub mod graph;
 #[cfg(feature = "definition")]
 pub mod step;
 #[cfg(feature = "definition")]

@@ -148,7 +148,7 @@ pub(crate) fn build(parsed: &Parsed, diag: &mut Diag) -> Flow {
     let name = type_name(&self_ty, diag);
     let options = options::FlowOptions::read(&parsed.options, diag);
     let names = options.names.unwrap_or_else(|| name.clone());
-    let private = paths::private_path(options.krate.as_ref());
+    let private = paths::generated_path(options.krate.as_ref());
     let marked: Vec<_> = parsed.marked().collect();
     let methods: Vec<&Ident> = marked.iter().map(|(method, _)| &method.sig.ident).collect();
     let block = Block { names: &names, self_ty: &self_ty, private: &private, steps: &methods };

@@ -7,13 +7,13 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::{Path, ext::IdentExt};
 
-/// The path under which generated code finds its helpers: `::flow_runtime::__private`.
-pub(crate) fn private_path(said: Option<&Path>) -> TokenStream {
+/// The path under which generated code finds its helpers: `::flow_runtime::generated`.
+pub(crate) fn generated_path(said: Option<&Path>) -> TokenStream {
     match said {
-        Some(path) => quote!(#path::__private),
+        Some(path) => quote!(#path::generated),
         None => {
             let name = Ident::new(&runtime_name(), Span::call_site());
-            quote!(::#name::__private)
+            quote!(::#name::generated)
         }
     }
 }
@@ -41,7 +41,7 @@ impl RuntimePath {
 
     /// The path under which generated code finds its helpers.
     pub(crate) fn private(&self) -> TokenStream {
-        private_path(self.said.as_ref())
+        generated_path(self.said.as_ref())
     }
 
     /// Whether `path` is `name` alone, or `name` behind the runtime's path or that of its prelude.

@@ -1,5 +1,7 @@
 //! Starts runs and finds old ones.
 
+pub(crate) mod run_handle;
+
 use std::{
     future::{Future, IntoFuture},
     marker::PhantomData,
@@ -14,13 +16,14 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::{
-    config::{OnDrift, OnOptions},
-    db::Db,
-    deploy::{self, Deployment},
+    client::run_handle::{RunHandle, Untyped},
+    database::{
+        db::Db,
+        deploy::{self, Deployment, OnDrift, OnOptions},
+        store::{self, NewRuns},
+    },
     error::{DbError, DeployError, RunError, StartError},
-    run_handle::{RunHandle, Untyped},
-    store::{self, NewRuns},
-    worker,
+    worker::hand_over,
 };
 
 /// Starts runs and hands out handles of them. Cheap to clone; never changes the schema.
@@ -119,7 +122,7 @@ impl Client {
 
 /// Starts the runs, here where a worker of this program has free slots, and tells who waits for the rest of their work.
 async fn start(db: &Db, new: &NewRuns) -> Result<Vec<Uuid>, StartError> {
-    let started = worker::start_runs(db, new).await?;
+    let started = hand_over::start_runs(db, new).await?;
     db.hub().tell(started.news);
     Ok(started.ids)
 }

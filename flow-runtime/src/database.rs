@@ -1,17 +1,16 @@
-//! Connections: those of the crate's own, the pool that clients share, deadlines, and who is woken by what.
+//! Everything that is about a Postgres database: connections with their deadlines, the schema, deployment, the calls of its functions,
+//! and who is woken by what.
 
-mod address;
-mod backoff;
+pub(crate) mod address;
+pub(crate) mod backend;
+pub(crate) mod backoff;
+pub(crate) mod connector;
+pub(crate) mod db;
 pub(crate) mod deadline;
-mod hub;
-mod link;
-mod own;
-mod shared;
-
-pub(crate) use address::Servers;
-pub(crate) use backoff::Backoff;
-pub(crate) use deadline::{connection_lost, in_time};
-pub(crate) use hub::{Hub, Subscription, Topic};
-pub(crate) use link::{Link, Retry};
-pub(crate) use own::{OwnName, Purpose, end_own, let_go_when_frozen, prepare};
-pub(crate) use shared::{SharedPool, send_message};
+pub(crate) mod deploy;
+pub(crate) mod link;
+pub(crate) mod literal;
+pub(crate) mod migrate;
+pub(crate) mod notify;
+pub(crate) mod pool;
+pub(crate) mod store;

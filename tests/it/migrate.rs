@@ -166,7 +166,7 @@ async fn a_managed_worker_needs_no_right_to_make_anything() {
 }
 
 /// What the check expects of a database, in the repository; written anew with `FLOW_WRITE_OBJECTS=1`.
-const OBJECTS: &str = include_str!("../../flow-runtime/src/migrate/objects.txt");
+const OBJECTS: &str = include_str!("../../flow-runtime/src/database/migrate/objects.txt");
 
 /// Runs a change that a test makes to the schema.
 async fn change(test: &TestDb, sql: String) {
@@ -196,11 +196,11 @@ fn objects(kind: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
 #[tokio::test]
 async fn the_check_expects_what_a_migration_makes() {
     let test = TestDb::new().await;
-    let list = include_str!("../../flow-runtime/src/migrate/objects.sql");
+    let list = include_str!("../../flow-runtime/src/database/migrate/objects.sql");
     let mut made: Vec<String> = sqlx::query_scalar(list).fetch_all(test.pool()).await.unwrap();
     made.sort();
     let made = made.join("\n") + "\n";
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../flow-runtime/src/migrate/objects.txt");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../flow-runtime/src/database/migrate/objects.txt");
     if std::env::var_os("FLOW_WRITE_OBJECTS").is_some() {
         std::fs::write(path, &made).unwrap();
     }
@@ -213,7 +213,7 @@ async fn changed_functions_come_with_a_new_version_of_the_set() {
     let test = TestDb::new().await;
     let version = "select (s.value)::text from flow.setting s where s.name = 'functions'";
     let version: String = sqlx::query_scalar(version).fetch_one(test.pool()).await.unwrap();
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../flow-runtime/src/migrate/version.txt");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../flow-runtime/src/database/migrate/version.txt");
     let known = std::fs::read_to_string(path).unwrap();
     let now = format!("{version} {}\n", schema_fingerprint());
     if known != now && std::env::var_os("FLOW_WRITE_OBJECTS").is_some() {

@@ -3,12 +3,7 @@
 use std::{fs, path::Path};
 
 use flow_examples::wfformat::{Workflow, build};
-use flow_runtime::{
-    Db, Flow, StepQueued,
-    definition::FlowDefinition,
-    embedded::{open_tests, set_development},
-    schema_fingerprint,
-};
+use flow_runtime::{Db, Flow, StepQueued, definition::FlowDefinition, embedded::open_tests, schema_fingerprint};
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
@@ -40,8 +35,9 @@ fn count_flows(folder: &Path) -> usize {
 async fn migrate(url: String) -> anyhow::Result<()> {
     let db = Db::new(&url)?;
     db.migrate().await?;
+    db.set_development().await?;
     db.close().await;
-    Ok(set_development(&url).await?)
+    Ok(())
 }
 
 // P9

@@ -24,7 +24,7 @@ pub(crate) const RELEASE: Duration = Duration::from_secs(20);
 /// Starting runs, and cancelling one: a run of a very large map takes a while to cancel.
 pub(crate) const START: Duration = Duration::from_secs(60);
 
-/// Reading one run, one step or the progress.
+/// ReadPosition one run, one step or the progress.
 pub(crate) const READ: Duration = Duration::from_secs(10);
 
 /// One look at all runs that are waited for, and each call of the listening connection.

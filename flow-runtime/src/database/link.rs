@@ -4,8 +4,14 @@ use std::time::Duration;
 
 use sqlx::{Connection, PgConnection};
 
-use super::{OwnName, deadline, deadline::in_time, end_own};
-use crate::{db::Db, error::DbError};
+use crate::{
+    database::{
+        backend::{OwnName, end_own},
+        connector::Connector,
+        deadline::{self, in_time},
+    },
+    error::DbError,
+};
 
 /// What an error of a call means for the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +27,7 @@ pub(crate) enum Retry {
 
 /// A connection that is made again when it was lost.
 pub(crate) struct Link {
-    db: Db,
+    connector: Connector,
     connection: Option<PgConnection>,
     /// The connection in use, or the one that was lost last and whose server process may still be at work.
     name: Option<OwnName>,
@@ -31,8 +37,8 @@ pub(crate) struct Link {
 
 impl Link {
     /// A link without a connection yet.
-    pub(crate) fn new(db: Db) -> Self {
-        Self { db, connection: None, name: None, has_served: false }
+    pub(crate) fn new(connector: Connector) -> Self {
+        Self { connector, connection: None, name: None, has_served: false }
     }
 
     /// The connection; a new one in place of a lost one. What the lost one may still be doing has ended by then, committed or
@@ -41,7 +47,7 @@ impl Link {
         let connection = match self.connection.take() {
             Some(connection) => connection,
             None => {
-                let (mut connection, name) = self.db.connect_own().await?;
+                let (mut connection, name) = self.connector.connect_own().await?;
                 if let Some(lost) = &self.name {
                     in_time(deadline::HEARTBEAT, end_own(&mut connection, lost)).await?;
                 }

@@ -1,6 +1,6 @@
 //! Why a database could not be brought to this program's schema.
 
-use super::DbError;
+use crate::error::db::DbError;
 
 /// The database could not be brought to this program's schema.
 #[derive(Debug, thiserror::Error)]

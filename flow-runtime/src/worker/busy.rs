@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::store::Settlement;
+use crate::database::store::Settlement;
 
 /// The pause before a busy result is sent again.
 const PAUSE: Duration = Duration::from_millis(50);

@@ -4,12 +4,14 @@ use std::{sync::Arc, time::Duration};
 
 use flow_core::definition::FlowDefinition;
 
-use super::{ProcessSlot, execute, slots::Reservation, start::Shared};
 use crate::{
-    db::Db,
+    database::{
+        db::Db,
+        store::{self, Handed, Handing, NewRuns, Started},
+    },
     error::StartError,
     fault,
-    store::{self, Handed, Handing, NewRuns, Started},
+    worker::{attempt, process::ProcessSlot, shared::Shared, slots::Reservation},
 };
 
 /// The longest time for which a start keeps slots. Past it the start goes on without them, and what it hands over all the same is given
@@ -29,7 +31,9 @@ struct Seat {
 
 /// Starts runs, and takes over what is handed to a worker of this program.
 pub(crate) async fn start_runs(db: &Db, new: &NewRuns) -> Result<Started, StartError> {
-    let Some(seat) = seat(db.process(), new) else { return store::start_runs(db.pool(), new, None).await };
+    let Some(seat) = seat(&db.companion::<ProcessSlot>(), new) else {
+        return store::start_runs(db.pool(), new, None).await;
+    };
     if fault::is_cut("reserved") {
         drop(seat);
         return store::start_runs(db.pool(), new, None).await;
@@ -66,7 +70,7 @@ fn seat(process: &ProcessSlot, new: &NewRuns) -> Option<Seat> {
 impl Seat {
     fn handing(&self) -> Handing {
         Handing {
-            process_id: self.shared.process.id(),
+            process_id: self.shared.heartbeat.process_id(),
             worker_id: self.shared.worker_id,
             batch: self.batch,
             slots: self.slots.count(),
@@ -78,7 +82,7 @@ impl Seat {
         if !handed.claimed.is_empty() && fault::is_cut("handed") {
             return;
         }
-        execute::take_over_start(&self.shared, self.batch, handed, &mut self.slots);
+        attempt::take_over_start(&self.shared, self.batch, handed, &mut self.slots);
     }
 }
 

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{RunningWorker, process::Process};
+use crate::worker::heartbeat::Heartbeat;
 
 /// How a worker is. Its ages are measured by this process's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,28 +38,6 @@ impl WorkerHealth {
     }
 }
 
-/// The last renewal of a process's lease.
-pub(super) struct Renewal(Mutex<(Instant, Duration)>);
-
-impl Renewal {
-    /// A lease of this length that counts from now.
-    pub(super) fn new(lease: Duration) -> Self {
-        Self(Mutex::new((Instant::now(), lease)))
-    }
-
-    /// A heartbeat that began then was answered.
-    pub(super) fn succeeded(&self, began_at: Instant, lease: Duration) {
-        *lock(&self.0) = (began_at, lease);
-    }
-
-    /// How long ago the last heartbeat began, and whether its lease holds.
-    fn age(&self) -> (Duration, bool) {
-        let (began_at, lease) = *lock(&self.0);
-        let age = began_at.elapsed();
-        (age, age < lease)
-    }
-}
-
 /// The last exchange of a worker.
 #[derive(Default)]
 pub(super) struct LastExchange {
@@ -80,20 +58,19 @@ impl LastExchange {
 
 /// What a running worker's health is read from.
 pub(super) struct Vitals {
-    pub(super) process: Arc<Process>,
+    pub(super) heartbeat: Arc<Heartbeat>,
     pub(super) last_exchange: Arc<LastExchange>,
 }
 
-impl RunningWorker {
-    /// How the worker is, without asking the database: for the probes of whatever runs this process. docs/operations.md has an example.
-    pub fn health(&self) -> WorkerHealth {
-        let Vitals { process, last_exchange } = &self.vitals;
-        let (heartbeat_age, holds_lease) = process.renewal().age();
-        let is_alive = !*self.ended.borrow() && self.ended.has_changed().is_ok();
+impl Vitals {
+    /// The health of a worker that has not ended, or has, and that takes new work, or drains.
+    pub(super) fn health(&self, is_alive: bool, is_draining: bool) -> WorkerHealth {
+        let Self { heartbeat, last_exchange } = self;
+        let (heartbeat_age, holds_lease) = heartbeat.renewal.age();
         let has_failed = last_exchange.has_failed.load(Ordering::Relaxed);
         WorkerHealth {
             is_alive,
-            is_ready: is_alive && !self.stop.is_cancelled() && holds_lease && !has_failed,
+            is_ready: is_alive && !is_draining && holds_lease && !has_failed,
             heartbeat_age,
             exchange_age: lock(&last_exchange.answered_at).map(|at| at.elapsed()),
         }

@@ -13,8 +13,10 @@ use std::{
 use tokio::{sync::Notify, task::AbortHandle};
 use tokio_util::sync::CancellationToken;
 
-use super::slots::Slots;
-use crate::store::{WorkId, WorkerPulse};
+use crate::{
+    database::store::{WorkId, WorkerPulse},
+    worker::slots::Slots,
+};
 
 /// How long work may run past its timeout before the heartbeat asks for it to be taken back: its result has this time to be told.
 const OVER_TIME: Duration = Duration::from_secs(10);

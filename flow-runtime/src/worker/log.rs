@@ -1,13 +1,9 @@
 //! What a worker says of attempts and runs. The worker's span adds its queue, id and name to each line.
 
-use super::start::Shared;
-use crate::store::{FailedRun, Fate, Settlement, WorkId};
-
-impl Shared {
-    fn step_slug(&self, step: i32) -> &str {
-        usize::try_from(step).ok().and_then(|step| self.flow.slugs.get(step)).map_or("?", |slug| slug)
-    }
-}
+use crate::{
+    database::store::{FailedRun, Fate, Settlement, WorkId},
+    worker::shared::Shared,
+};
 
 /// An attempt failed; says what follows.
 pub(super) fn attempt_failed(shared: &Shared, settlement: &Settlement, fate: &Fate) {

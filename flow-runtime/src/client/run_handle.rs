@@ -1,0 +1,213 @@
+//! The handle of one run: wait for it, ask for its status, read its steps, cancel it.
+
+use std::{marker::PhantomData, sync::Arc, time::Duration};
+
+use flow_core::{flow::Flow, step::StepKey, value::json};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+use tokio::sync::Notify;
+use uuid::Uuid;
+
+use crate::{
+    database::{
+        db::Db,
+        notify::Topic,
+        store::{self, RunRow, StepRow},
+    },
+    error::RunError,
+};
+
+/// How long a wait goes without looking, should both the notification and the process's own poll be lost.
+const LOOK_INTERVAL: Duration = Duration::from_secs(60);
+
+/// Stands for a flow whose types this process does not know: values are JSON.
+#[derive(Debug)]
+pub enum Untyped {}
+
+/// One run of flow `F`. Cheap to clone.
+pub struct RunHandle<F> {
+    db: Db,
+    run_id: Uuid,
+    flow: PhantomData<fn() -> F>,
+}
+
+/// How far a run has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct RunProgress {
+    /// The run's status.
+    pub status: RunStatus,
+    /// Steps that have ended.
+    pub steps_done: u64,
+    /// Steps in all.
+    pub steps_total: u64,
+    /// Tasks that have ended.
+    pub tasks_done: u64,
+    /// Tasks known so far; those of a map are known when its source has ended.
+    pub tasks_known: u64,
+}
+
+pub use flow_core::status::RunStatus;
+
+/// What became of one step. Serialises as `{"completed": output}`, `"skipped"`, `{"failed": text}`, `"cancelled"` or `"pending"`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum StepOutput<T> {
+    /// It completed with this output.
+    Completed(T),
+    /// It was skipped.
+    Skipped,
+    /// It failed with this error text.
+    Failed(String),
+    /// Its run ended first.
+    Cancelled,
+    /// It has not ended yet.
+    Pending,
+}
+
+impl<F> Clone for RunHandle<F> {
+    fn clone(&self) -> Self {
+        Self::new(self.db.clone(), self.run_id)
+    }
+}
+
+impl<F> RunHandle<F> {
+    pub(crate) fn new(db: Db, run_id: Uuid) -> Self {
+        Self { db, run_id, flow: PhantomData }
+    }
+
+    /// The run's id.
+    pub fn id(&self) -> Uuid {
+        self.run_id
+    }
+
+    /// The run's status and how many of its steps and tasks have ended.
+    ///
+    /// # Errors
+    /// [`RunError::NotFound`], [`RunError::Db`].
+    pub async fn status(&self) -> Result<RunProgress, RunError> {
+        let row = store::run_progress(self.db.pool(), self.run_id).await?.ok_or(RunError::NotFound(self.run_id))?;
+        let count = |number: i64| number.unsigned_abs();
+        Ok(RunProgress {
+            status: self.run_status(&row.status)?,
+            steps_done: count(row.steps_done),
+            steps_total: count(row.steps_total),
+            tasks_done: count(row.tasks_done),
+            tasks_known: count(row.tasks_known),
+        })
+    }
+
+    /// Cancels the run, unless it has ended. Returns its status afterwards.
+    ///
+    /// # Errors
+    /// [`RunError::NotFound`], [`RunError::Db`].
+    pub async fn cancel(&self) -> Result<RunStatus, RunError> {
+        let cancelled = store::cancel_run(self.db.pool(), self.run_id).await?;
+        let (status, news) = cancelled.ok_or(RunError::NotFound(self.run_id))?;
+        self.db.hub().tell(news);
+        self.run_status(&status)
+    }
+
+    fn run_status(&self, name: &str) -> Result<RunStatus, RunError> {
+        name.parse().map_err(|_| RunError::Decode {
+            run_id: self.run_id,
+            reason: format!("this program does not know the status `{name}`"),
+        })
+    }
+
+    /// Waits until the run has ended, through a restart of the database too. Returns its output as JSON text.
+    async fn wait_text(&self) -> Result<String, RunError> {
+        let notify = Arc::new(Notify::new());
+        let watch = self.db.hub().subscribe(Topic::Run(self.run_id), notify);
+        loop {
+            match store::get_run(self.db.pool(), self.run_id).await {
+                Ok(Some(row)) if row.status == "started" => {}
+                Ok(Some(row)) => return self.ended(row),
+                Ok(None) => return Err(RunError::NotFound(self.run_id)),
+                // The process's own look at all runs says that the database is away, and wakes this wait when it is back.
+                Err(error) if error.is_transient() => {}
+                Err(error) => return Err(error.into()),
+            }
+            let _ = tokio::time::timeout(LOOK_INTERVAL, watch.notified()).await;
+        }
+    }
+
+    fn ended(&self, row: RunRow) -> Result<String, RunError> {
+        match row.status.as_str() {
+            "completed" => Ok(row.output.unwrap_or_else(|| "{}".to_owned())),
+            "cancelled" => Err(RunError::Cancelled(self.run_id)),
+            _ => Err(RunError::Failed {
+                run_id: self.run_id,
+                step: row.error_step.unwrap_or_default(),
+                error: row.error.unwrap_or_default(),
+            }),
+        }
+    }
+
+    async fn step_row(&self, step: &str) -> Result<StepRow, RunError> {
+        store::get_step(self.db.pool(), self.run_id, step).await?.ok_or(RunError::NotFound(self.run_id))
+    }
+
+    fn step_output<T: DeserializeOwned>(&self, step: &str, row: StepRow) -> Result<StepOutput<T>, RunError> {
+        let Some(status) = row.status else {
+            return Err(RunError::NoStep { flow: row.flow, step: step.to_owned() });
+        };
+        Ok(match status.as_str() {
+            "completed" => StepOutput::Completed(self.decode(row.output.as_deref().unwrap_or("null"))?),
+            "skipped" => StepOutput::Skipped,
+            "failed" => StepOutput::Failed(row.error.unwrap_or_default()),
+            "cancelled" => StepOutput::Cancelled,
+            _ => StepOutput::Pending,
+        })
+    }
+
+    fn decode<T: DeserializeOwned>(&self, text: &str) -> Result<T, RunError> {
+        json::decode(text).map_err(|reason| RunError::Decode { run_id: self.run_id, reason })
+    }
+}
+
+impl<F: Flow> RunHandle<F> {
+    /// Waits until the run has ended, and returns the outputs of its leaf steps.
+    ///
+    /// # Errors
+    /// [`RunError::Failed`] with the step and its error text, [`RunError::Cancelled`], [`RunError::NotFound`]. While the
+    /// database is away the wait goes on.
+    pub async fn wait(&self) -> Result<F::Output, RunError> {
+        self.decode(&self.wait_text().await?)
+    }
+
+    /// What became of one step, as in `run.step(FulfilOrder::SHIP)`.
+    ///
+    /// # Errors
+    /// [`RunError::NotFound`], [`RunError::Decode`], [`RunError::Db`].
+    pub async fn step<T: DeserializeOwned>(&self, key: StepKey<F, T>) -> Result<StepOutput<T>, RunError> {
+        let row = self.step_row(key.slug()).await?;
+        self.step_output(key.slug(), row)
+    }
+}
+
+impl RunHandle<Untyped> {
+    /// Waits until the run has ended, and returns the object of its leaf steps' outputs.
+    ///
+    /// # Errors
+    /// As for a typed handle.
+    pub async fn wait(&self) -> Result<Value, RunError> {
+        self.decode(&self.wait_text().await?)
+    }
+
+    /// What became of the step with this slug.
+    ///
+    /// # Errors
+    /// As for a typed handle, and [`RunError::NoStep`].
+    pub async fn step(&self, slug: &str) -> Result<StepOutput<Value>, RunError> {
+        let row = self.step_row(slug).await?;
+        self.step_output(slug, row)
+    }
+}
+
+impl<F> std::fmt::Debug for RunHandle<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RunHandle").field("run_id", &self.run_id).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,68 @@
+//! A worker at work.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::sync::{Mutex, watch};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    error::WorkerError,
+    worker::health::{Vitals, WorkerHealth},
+};
+
+/// A worker at work. Dropping it begins its shutdown.
+pub struct RunningWorker {
+    pub(super) worker_id: i64,
+    pub(super) stop: CancellationToken,
+    pub(super) ended: watch::Receiver<bool>,
+    pub(super) result: Arc<Mutex<Option<Result<(), WorkerError>>>>,
+    pub(super) shutdown_limit: Duration,
+    pub(super) vitals: Vitals,
+}
+
+impl RunningWorker {
+    /// The worker's id in the database.
+    pub fn worker_id(&self) -> i64 {
+        self.worker_id
+    }
+
+    /// How the worker is, without asking the database: for the probes of whatever runs this process. docs/operations.md has an example.
+    pub fn health(&self) -> WorkerHealth {
+        let is_alive = !*self.ended.borrow() && self.ended.has_changed().is_ok();
+        self.vitals.health(is_alive, self.stop.is_cancelled())
+    }
+
+    /// Waits until the worker has stopped by itself or by a shutdown.
+    ///
+    /// # Errors
+    /// What made it stop, when that was not a shutdown; told once, to the first who asks.
+    pub async fn stopped(&self) -> Result<(), WorkerError> {
+        let mut ended = self.ended.clone();
+        // An error here means that the worker's task is gone, which is as stopped as can be.
+        let _ = ended.wait_for(|ended| *ended).await;
+        if !*self.ended.borrow() {
+            return Err(WorkerError::BrokeOff);
+        }
+        self.result.lock().await.take().unwrap_or(Ok(()))
+    }
+
+    /// Stops claiming, gives back what has not begun, waits for running handlers up to the grace, then cancels them and
+    /// gives their tasks back, settles, and marks the worker stopped. Concurrent calls share one drain.
+    ///
+    /// # Errors
+    /// [`WorkerError::StillDraining`] when the database does not answer in time; the drain goes on, and the next call
+    /// waits for it again. Otherwise as [`RunningWorker::stopped`].
+    pub async fn shutdown(&self) -> Result<(), WorkerError> {
+        self.stop.cancel();
+        match tokio::time::timeout(self.shutdown_limit, self.stopped()).await {
+            Ok(stopped) => stopped,
+            Err(_) => Err(WorkerError::StillDraining),
+        }
+    }
+}
+
+impl Drop for RunningWorker {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
