@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
+use serde::Deserialize;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -10,6 +11,7 @@ use crate::{
     database::store::{
         news::{News, NewsColumns},
         outcome::Outcome,
+        word::{Word, words},
     },
     error::DbError,
 };
@@ -55,7 +57,8 @@ pub(crate) struct Settlement {
 }
 
 /// The database's answer to one settlement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Verdict {
     /// It counts.
     Accepted,
@@ -94,11 +97,46 @@ pub(crate) struct Exchange<'a> {
     pub(crate) marks: &'a [Mark],
 }
 
+/// Whether a worker may claim, and why not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum WorkerState {
+    /// It may.
+    Ok,
+    /// The exchange did nothing: an earlier one of the worker is still at work, or somebody looks whether its process lives.
+    Busy,
+    /// The queue is paused.
+    Paused,
+    /// The worker was asked to drain, or its name is disabled.
+    Draining,
+    /// Its process has not renewed its lease in time, and was not ended yet.
+    Late,
+    /// Its process was ended.
+    ProcessEnded,
+    /// The queue holds messages that do not fit their work; it was paused.
+    Corrupt,
+    /// The queue holds work of steps that the worker does not serve; its name was disabled.
+    Misrouted,
+    /// The database does not know the worker any more.
+    WorkerGone,
+    /// This program's interface is older than the database allows.
+    UpgradeNeeded,
+}
+
+impl WorkerState {
+    /// Whether the worker is to stop.
+    pub(crate) const fn is_the_end(self) -> bool {
+        match self {
+            Self::Draining | Self::Corrupt | Self::Misrouted | Self::WorkerGone | Self::UpgradeNeeded => true,
+            Self::Ok | Self::Busy | Self::Paused | Self::Late | Self::ProcessEnded => false,
+        }
+    }
+}
+
 /// What comes back from one exchange.
 #[derive(Debug)]
 pub(crate) struct Exchanged {
-    /// `ok`, `busy`, `paused`, `draining`, `late`, `process_ended`, `corrupt`, `misrouted`, `worker_gone` or `upgrade_needed`.
-    pub(crate) state: String,
+    pub(crate) state: WorkerState,
     pub(crate) reason: String,
     /// More messages may be visible than were asked for.
     pub(crate) has_more: bool,
@@ -123,13 +161,38 @@ pub(crate) struct Exchanged {
     pub(crate) news: News,
 }
 
+/// What follows a failed attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum AfterFailure {
+    /// The next attempt.
+    Retry,
+    /// The run fails.
+    Fail,
+    /// The step is skipped.
+    Skip,
+    /// The step and everything behind it are skipped.
+    SkipCascade,
+}
+
+impl AfterFailure {
+    /// The word, as options have it.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Retry => "retry",
+            Self::Fail => "fail",
+            Self::Skip => "skip",
+            Self::SkipCascade => "skip_cascade",
+        }
+    }
+}
+
 /// What became of a failed attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fate {
-    /// The wait before the next attempt; `None` when there is none.
-    pub(crate) retry_after: Option<Duration>,
-    /// Without a next attempt: `fail`, `skip` or `skip_cascade`.
-    pub(crate) mode: String,
+    pub(crate) next: AfterFailure,
+    /// The wait before the next attempt; zero when there is none.
+    pub(crate) wait: Duration,
     /// How many attempts the step allows.
     pub(crate) max_attempts: i32,
 }
@@ -145,10 +208,10 @@ pub(crate) struct FailedRun {
 
 #[derive(sqlx::FromRow)]
 struct ExchangeRow {
-    p_state: String,
+    p_state: Word<WorkerState>,
     p_reason: Option<String>,
     p_more: Option<bool>,
-    p_verdicts: Option<Vec<String>>,
+    p_verdicts: Option<Vec<Word<Verdict>>>,
     p_now: Option<DateTime<Utc>>,
     p_runs: Option<Vec<Uuid>>,
     p_steps: Option<Vec<i32>>,
@@ -161,7 +224,7 @@ struct ExchangeRow {
     p_value_steps: Option<Vec<i32>>,
     p_values: Option<Vec<String>>,
     p_places: Option<Vec<i64>>,
-    p_fates: Option<Vec<String>>,
+    p_fates: Option<Vec<Word<AfterFailure>>>,
     p_waits_ms: Option<Vec<Option<i64>>>,
     p_max_attempts: Option<Vec<i32>>,
     p_failed_runs: Option<Vec<Uuid>>,
@@ -180,7 +243,7 @@ struct ExchangeRow {
 
 #[derive(sqlx::FromRow)]
 struct GivenUpRow {
-    p_verdict: String,
+    p_verdict: Word<Verdict>,
     #[sqlx(flatten)]
     news: NewsColumns,
 }
@@ -254,36 +317,27 @@ impl Exchanged {
             // What became due meanwhile is due now.
             next_due: row.p_next_due_ms.map(|ms| Duration::from_millis(u64::try_from(ms).unwrap_or_default())),
             news: row.news.into(),
-            state: row.p_state,
+            state: row.p_state.0,
             reason: row.p_reason.unwrap_or_default(),
             has_more: row.p_more.unwrap_or(false),
             claimed_at: row.p_now,
-            verdicts: row.p_verdicts.unwrap_or_default().iter().map(|name| verdict(name)).collect(),
+            verdicts: words(row.p_verdicts).collect(),
             claimed,
         }
-    }
-}
-
-fn verdict(name: &str) -> Verdict {
-    match name {
-        "accepted" => Verdict::Accepted,
-        "already_settled" => Verdict::AlreadySettled,
-        "busy" => Verdict::Busy,
-        _ => Verdict::Lost,
     }
 }
 
 fn fates(row: &mut ExchangeRow) -> Vec<(usize, Fate)> {
     let places = row.p_places.take().unwrap_or_default().into_iter();
     let waits = row.p_waits_ms.take().unwrap_or_default();
-    let fates = row.p_fates.take().unwrap_or_default().into_iter().zip(waits);
+    let fates = words(row.p_fates.take()).zip(waits);
     let limits = row.p_max_attempts.take().unwrap_or_default();
     places
         .zip(fates.zip(limits))
         // Places are counted from 1.
-        .filter_map(|(place, ((mode, wait), max_attempts))| {
-            let retry_after = wait.map(|wait| Duration::from_millis(wait.unsigned_abs()));
-            Some((usize::try_from(place - 1).ok()?, Fate { retry_after, mode, max_attempts }))
+        .filter_map(|(place, ((next, wait), max_attempts))| {
+            let wait = Duration::from_millis(wait.unwrap_or_default().unsigned_abs());
+            Some((usize::try_from(place - 1).ok()?, Fate { next, wait, max_attempts }))
         })
         .collect()
 }
@@ -326,7 +380,7 @@ pub(crate) async fn give_up_attempt(
         .bind(settlement.outcome.error())
         .fetch_one(connection)
         .await?;
-    Ok((verdict(&given_up.p_verdict), given_up.news.into()))
+    Ok((given_up.p_verdict.0, given_up.news.into()))
 }
 
 /// Puts the columns of the reply together; each shared value is one allocation, whoever needs it.
