@@ -7,9 +7,10 @@ use sqlx::PgConnection;
 
 use crate::{
     database::store::{
+        answer::WorkerState,
         news::{News, NewsColumns},
         word::{Word, words},
-        work::{Columns, WorkId, WorkerState},
+        work::{Columns, WorkId},
     },
     error::DbError,
 };

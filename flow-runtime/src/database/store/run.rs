@@ -202,9 +202,10 @@ pub(crate) async fn run_progress(pool: &SharedPool, run: Uuid) -> Result<Option<
     first_row(call.rows(pool, deadline::READ).await?)
 }
 
-pub(crate) async fn ended_runs(pool: &SharedPool, runs: &[Uuid]) -> Result<Vec<Uuid>, sqlx::Error> {
-    let call =
-        Call::new("select e.* from flow.require_writable() cross join lateral flow.ended_runs").arg(runs).named("e");
+pub(crate) async fn list_ended_runs(pool: &SharedPool, runs: &[Uuid]) -> Result<Vec<Uuid>, sqlx::Error> {
+    let call = Call::new("select e.* from flow.require_writable() cross join lateral flow.list_ended_runs")
+        .arg(runs)
+        .named("e");
     only_value(call.rows(pool, deadline::POLL).await?)
 }
 
