@@ -6,11 +6,11 @@ use flow_core::{flow::Flow, status::StepStatus, step::StepKey, value::json};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use tokio::sync::Notify;
-use uuid::Uuid;
 
 use crate::{
     database::{
         db::Db,
+        id::RunId,
         notify::Topic,
         store::{self, RunRow, StepRow},
     },
@@ -27,7 +27,7 @@ pub enum Untyped {}
 /// One run of flow `F`. Cheap to clone.
 pub struct RunHandle<F> {
     db: Db,
-    run_id: Uuid,
+    run_id: RunId,
     flow: PhantomData<fn() -> F>,
 }
 
@@ -73,12 +73,12 @@ impl<F> Clone for RunHandle<F> {
 }
 
 impl<F> RunHandle<F> {
-    pub(crate) fn new(db: Db, run_id: Uuid) -> Self {
+    pub(crate) fn new(db: Db, run_id: RunId) -> Self {
         Self { db, run_id, flow: PhantomData }
     }
 
     /// The run's id.
-    pub fn id(&self) -> Uuid {
+    pub fn id(&self) -> RunId {
         self.run_id
     }
 
@@ -87,7 +87,8 @@ impl<F> RunHandle<F> {
     /// # Errors
     /// [`RunError::NotFound`], [`RunError::Db`].
     pub async fn status(&self) -> Result<RunProgress, RunError> {
-        let row = store::run_progress(self.db.pool(), self.run_id).await?.ok_or(RunError::NotFound(self.run_id))?;
+        let row =
+            store::run_progress(self.db.pool(), self.run_id.into()).await?.ok_or(RunError::NotFound(self.run_id))?;
         let count = |number: i64| number.unsigned_abs();
         Ok(RunProgress {
             status: row.status.0,
@@ -103,7 +104,7 @@ impl<F> RunHandle<F> {
     /// # Errors
     /// [`RunError::NotFound`], [`RunError::Db`].
     pub async fn cancel(&self) -> Result<RunStatus, RunError> {
-        let cancelled = store::cancel_run(self.db.pool(), self.run_id).await?;
+        let cancelled = store::cancel_run(self.db.pool(), self.run_id.into()).await?;
         let (status, news) = cancelled.ok_or(RunError::NotFound(self.run_id))?;
         self.db.hub().tell(news);
         Ok(status)
@@ -112,9 +113,9 @@ impl<F> RunHandle<F> {
     /// Waits until the run has ended, through a restart of the database too. Returns its output as JSON text.
     async fn wait_text(&self) -> Result<String, RunError> {
         let notify = Arc::new(Notify::new());
-        let watch = self.db.hub().subscribe(Topic::Run(self.run_id), notify);
+        let watch = self.db.hub().subscribe(Topic::Run(self.run_id.into()), notify);
         loop {
-            match store::get_run(self.db.pool(), self.run_id).await {
+            match store::get_run(self.db.pool(), self.run_id.into()).await {
                 Ok(Some(row)) => {
                     if let Some(ended) = self.ended(row) {
                         return ended;
@@ -144,7 +145,7 @@ impl<F> RunHandle<F> {
     }
 
     async fn step_row(&self, step: &str) -> Result<StepRow, RunError> {
-        store::get_step(self.db.pool(), self.run_id, step).await?.ok_or(RunError::NotFound(self.run_id))
+        store::get_step(self.db.pool(), self.run_id.into(), step).await?.ok_or(RunError::NotFound(self.run_id))
     }
 
     fn step_output<T: DeserializeOwned>(&self, step: &str, row: StepRow) -> Result<StepOutput<T>, RunError> {

@@ -34,11 +34,13 @@ pub struct Worker {
 }
 
 /// A worker without a flow yet.
+#[derive(Debug)]
 pub struct NewWorker {
     db: Db,
 }
 
 /// A worker with its flow, and the options that can still be set.
+#[derive(Debug)]
 pub struct WorkerBuilder {
     worker: Worker,
 }
@@ -252,4 +254,10 @@ fn program() -> String {
     }
     let path = std::env::current_exe().unwrap_or_default();
     path.file_stem().map_or_else(|| "worker".to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+impl std::fmt::Debug for Worker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Worker").field("flow", &self.flow.slug()).field("queue", &self.queue).finish_non_exhaustive()
+    }
 }

@@ -6,6 +6,7 @@ use tokio::sync::{Mutex, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    database::id::WorkerId,
     error::WorkerError,
     worker::health::{Vitals, WorkerHealth},
 };
@@ -22,8 +23,8 @@ pub struct RunningWorker {
 
 impl RunningWorker {
     /// The worker's id in the database.
-    pub fn worker_id(&self) -> i64 {
-        self.worker_id
+    pub fn worker_id(&self) -> WorkerId {
+        self.worker_id.into()
     }
 
     /// How the worker is, without asking the database: for the probes of whatever runs this process. docs/operations.md has an example.
@@ -64,5 +65,11 @@ impl RunningWorker {
 impl Drop for RunningWorker {
     fn drop(&mut self) {
         self.stop.cancel();
+    }
+}
+
+impl std::fmt::Debug for RunningWorker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RunningWorker").field("worker_id", &self.worker_id).finish_non_exhaustive()
     }
 }

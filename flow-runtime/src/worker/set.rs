@@ -22,11 +22,13 @@ use crate::{
 };
 
 /// Several workers in one process: they share the database's connections, its listener, and one shutdown.
+#[derive(Debug)]
 pub struct WorkerSet {
     workers: Vec<Worker>,
 }
 
 /// A set of workers that is still being put together.
+#[derive(Debug)]
 pub struct WorkerSetBuilder {
     db: Db,
     workers: Vec<WorkerBuilder>,
@@ -192,6 +194,7 @@ impl WorkerSetBuilder {
 }
 
 /// A set of workers at work. Dropping it begins its shutdown.
+#[derive(Debug)]
 pub struct RunningSet {
     workers: Vec<Arc<RunningWorker>>,
 }
