@@ -28,6 +28,21 @@ use crate::{
 };
 
 /// Starts runs and hands out handles of them. Cheap to clone; never changes the schema.
+///
+/// ```no_run
+/// # use flow_runtime::prelude::*;
+/// # struct Greet;
+/// # #[flow(input = String)]
+/// # impl Greet {
+/// #     #[step]
+/// #     async fn greet(&self, input: String) -> Result<String, StepError> { Ok(input) }
+/// # }
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let client = Client::connect("postgres://localhost/app").await?;
+/// let run = client.start::<Greet>(&"hello".into()).await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Client {
     db: Db,
@@ -71,6 +86,20 @@ impl Client {
     /// Starts one run for each input, in one call: all of them, or none when one is refused. Returns the handles in the
     /// order of the inputs.
     ///
+    /// ```no_run
+    /// # use flow_runtime::prelude::*;
+    /// # struct Greet;
+    /// # #[flow(input = String)]
+    /// # impl Greet {
+    /// #     #[step]
+    /// #     async fn greet(&self, input: String) -> Result<String, StepError> { Ok(input) }
+    /// # }
+    /// # async fn example(client: Client) -> Result<(), Box<dyn std::error::Error>> {
+    /// let runs = client.start_many::<Greet>(&["one".into(), "two".into()]).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// [`StartError`]; nothing was written.
     pub async fn start_many<F: Flow>(&self, inputs: &[F::Input]) -> Result<Vec<RunHandle<F>>, StartError> {
@@ -84,6 +113,20 @@ impl Client {
 
     /// Creates or verifies a flow as a worker does at its start, without a worker: for release jobs, which then see drift and
     /// differences before any worker is replaced. Writes rows only.
+    ///
+    /// ```no_run
+    /// # use flow_runtime::prelude::*;
+    /// # struct Greet;
+    /// # #[flow(input = String)]
+    /// # impl Greet {
+    /// #     #[step]
+    /// #     async fn greet(&self, input: String) -> Result<String, StepError> { Ok(input) }
+    /// # }
+    /// # async fn example(client: Client) -> Result<(), Box<dyn std::error::Error>> {
+    /// client.deploy::<Greet>().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`DeployError`]; [`DeployError::Queue`] when the flow's queues are not there yet, since they are tables that a client does not
@@ -104,6 +147,20 @@ impl Client {
 
     /// The handle of a run of flow `F` that was started before.
     ///
+    /// ```no_run
+    /// # use flow_runtime::prelude::*;
+    /// # struct Greet;
+    /// # #[flow(input = String)]
+    /// # impl Greet {
+    /// #     #[step]
+    /// #     async fn greet(&self, input: String) -> Result<String, StepError> { Ok(input) }
+    /// # }
+    /// # async fn example(client: Client) -> Result<(), Box<dyn std::error::Error>> {
+    /// let run = client.run::<Greet>("01a22ecc-aaad-7049-9629-b662b7b67abb".parse()?).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// [`RunError::NotFound`], and [`RunError::OtherFlow`] when the run is one of another flow.
     pub async fn run<F: Flow>(&self, run_id: RunId) -> Result<RunHandle<F>, RunError> {
@@ -116,6 +173,20 @@ impl Client {
     }
 
     /// The handle of a run whose flow's types this process does not know.
+    ///
+    /// ```no_run
+    /// # use flow_runtime::prelude::*;
+    /// # struct Greet;
+    /// # #[flow(input = String)]
+    /// # impl Greet {
+    /// #     #[step]
+    /// #     async fn greet(&self, input: String) -> Result<String, StepError> { Ok(input) }
+    /// # }
+    /// # async fn example(client: Client, id: RunId) -> Result<(), Box<dyn std::error::Error>> {
+    /// let output: serde_json::Value = client.run_json(id).wait().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn run_json(&self, run_id: RunId) -> RunHandle<Untyped> {
         RunHandle::new(self.db.clone(), run_id)
     }
@@ -129,6 +200,20 @@ async fn start(db: &Db, new: &NewRuns) -> Result<Vec<RunId>, StartError> {
 }
 
 /// A run about to be started: await it to start it.
+///
+/// ```no_run
+/// # use flow_runtime::prelude::*;
+/// # struct Greet;
+/// # #[flow(input = String)]
+/// # impl Greet {
+/// #     #[step]
+/// #     async fn greet(&self, input: String) -> Result<String, StepError> { Ok(input) }
+/// # }
+/// # async fn example(client: Client) -> Result<(), Box<dyn std::error::Error>> {
+/// let run = client.start::<Greet>(&"hello".into()).idempotency_key("order 7").await?;
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "a run is started when this is awaited"]
 pub struct Start<F> {
     db: Db,
@@ -168,6 +253,23 @@ impl<F: 'static> Start<F> {
     }
 
     /// Starts the run in the caller's transaction: it is not claimable before the commit, and gone after a rollback.
+    ///
+    /// ```no_run
+    /// # use flow_runtime::prelude::*;
+    /// # struct Greet;
+    /// # #[flow(input = String)]
+    /// # impl Greet {
+    /// #     #[step]
+    /// #     async fn greet(&self, input: String) -> Result<String, StepError> { Ok(input) }
+    /// # }
+    /// # async fn example(client: Client, pool: sqlx::PgPool) -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut transaction = pool.begin().await?;
+    /// // … your own statements …
+    /// let run = client.start::<Greet>(&"hello".into()).start_in(&mut transaction).await?;
+    /// transaction.commit().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`StartError`]; the transaction is then aborted.

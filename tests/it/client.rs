@@ -293,3 +293,10 @@ async fn refusals_say_what_is_wrong_and_what_to_do() {
 fn the_steps_of_the_flow_are_in_step_order() {
     assert_eq!(OrdersStep::ALL.iter().map(|step| step.as_str()).collect::<Vec<_>>(), ["reserve", "pick", "ship"]);
 }
+
+#[test]
+fn a_database_outside_of_a_runtime_is_refused_in_words() {
+    let error = Db::new("postgres://localhost/app").unwrap_err();
+    assert!(matches!(error, DbError::NoRuntime), "{error:?}");
+    assert!(error.to_string().contains("#[tokio::main]"), "{error}");
+}

@@ -25,6 +25,20 @@ const LOOK_INTERVAL: Duration = Duration::from_secs(60);
 pub enum Untyped {}
 
 /// One run of flow `F`. Cheap to clone.
+///
+/// ```no_run
+/// # use flow_runtime::prelude::*;
+/// # struct Greet;
+/// # #[flow(input = String)]
+/// # impl Greet {
+/// #     #[step]
+/// #     async fn greet(&self, input: String) -> Result<String, StepError> { Ok(input) }
+/// # }
+/// # async fn example(run: RunHandle<Greet>) -> Result<(), Box<dyn std::error::Error>> {
+/// println!("{}", run.wait().await?.greet);
+/// # Ok(())
+/// # }
+/// ```
 pub struct RunHandle<F> {
     db: Db,
     run_id: RunId,
@@ -84,6 +98,21 @@ impl<F> RunHandle<F> {
 
     /// The run's status and how many of its steps and tasks have ended.
     ///
+    /// ```no_run
+    /// # use flow_runtime::prelude::*;
+    /// # struct Greet;
+    /// # #[flow(input = String)]
+    /// # impl Greet {
+    /// #     #[step]
+    /// #     async fn greet(&self, input: String) -> Result<String, StepError> { Ok(input) }
+    /// # }
+    /// # async fn example(run: RunHandle<Greet>) -> Result<(), Box<dyn std::error::Error>> {
+    /// let progress = run.status().await?;
+    /// println!("{} of {} steps", progress.steps_done, progress.steps_total);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// [`RunError::NotFound`], [`RunError::Db`].
     pub async fn status(&self) -> Result<RunProgress, RunError> {
@@ -100,6 +129,20 @@ impl<F> RunHandle<F> {
     }
 
     /// Cancels the run, unless it has ended. Returns its status afterwards.
+    ///
+    /// ```no_run
+    /// # use flow_runtime::prelude::*;
+    /// # struct Greet;
+    /// # #[flow(input = String)]
+    /// # impl Greet {
+    /// #     #[step]
+    /// #     async fn greet(&self, input: String) -> Result<String, StepError> { Ok(input) }
+    /// # }
+    /// # async fn example(run: RunHandle<Greet>) -> Result<(), Box<dyn std::error::Error>> {
+    /// run.cancel().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`RunError::NotFound`], [`RunError::Db`].
@@ -177,6 +220,22 @@ impl<F: Flow> RunHandle<F> {
     }
 
     /// What became of one step, as in `run.step(FulfilOrder::SHIP)`.
+    ///
+    /// ```no_run
+    /// # use flow_runtime::prelude::*;
+    /// # struct Greet;
+    /// # #[flow(input = String)]
+    /// # impl Greet {
+    /// #     #[step]
+    /// #     async fn greet(&self, input: String) -> Result<String, StepError> { Ok(input) }
+    /// # }
+    /// # async fn example(run: RunHandle<Greet>) -> Result<(), Box<dyn std::error::Error>> {
+    /// if let StepOutput::Completed(text) = run.step(Greet::GREET).await? {
+    ///     println!("{text}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`RunError::NotFound`], [`RunError::Decode`], [`RunError::Db`].

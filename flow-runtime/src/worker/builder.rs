@@ -40,6 +40,24 @@ pub struct NewWorker {
 }
 
 /// A worker with its flow, and the options that can still be set.
+///
+/// ```no_run
+/// # use flow_runtime::prelude::*;
+/// # struct Greet;
+/// # #[flow(input = String)]
+/// # impl Greet {
+/// #     #[step]
+/// #     async fn greet(&self, input: String) -> Result<String, StepError> { Ok(input) }
+/// # }
+/// # async fn example(db: Db) -> Result<(), Box<dyn std::error::Error>> {
+/// let worker = Worker::builder(&db)
+///     .flow(Greet)
+///     .concurrency(20)
+///     .lease(std::time::Duration::from_secs(60))
+///     .build()?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct WorkerBuilder {
     worker: Worker,

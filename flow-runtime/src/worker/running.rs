@@ -12,6 +12,22 @@ use crate::{
 };
 
 /// A worker at work. Dropping it begins its shutdown.
+///
+/// ```no_run
+/// # use flow_runtime::prelude::*;
+/// # struct Greet;
+/// # #[flow(input = String)]
+/// # impl Greet {
+/// #     #[step]
+/// #     async fn greet(&self, input: String) -> Result<String, StepError> { Ok(input) }
+/// # }
+/// # async fn example(db: Db) -> Result<(), Box<dyn std::error::Error>> {
+/// let worker = Worker::builder(&db).flow(Greet).build()?.start().await?;
+/// // … until the program is to end …
+/// worker.shutdown().await?;
+/// # Ok(())
+/// # }
+/// ```
 pub struct RunningWorker {
     pub(super) worker_id: i64,
     pub(super) stop: CancellationToken,
@@ -28,6 +44,12 @@ impl RunningWorker {
     }
 
     /// How the worker is, without asking the database: for the probes of whatever runs this process. docs/operations.md has an example.
+    ///
+    /// ```no_run
+    /// # fn example(worker: &flow_runtime::RunningWorker) -> u16 {
+    /// if worker.health().is_ready { 200 } else { 503 }
+    /// # }
+    /// ```
     pub fn health(&self) -> WorkerHealth {
         let is_alive = !*self.ended.borrow() && self.ended.has_changed().is_ok();
         self.vitals.health(is_alive, self.stop.is_cancelled())
