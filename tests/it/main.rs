@@ -30,6 +30,7 @@ mod log;
 mod map;
 mod migrate;
 mod model;
+mod moves;
 mod network;
 mod options;
 mod order;
