@@ -94,7 +94,7 @@ pub(crate) async fn execute(connection: &mut PgConnection, statement: String) ->
 /// Refuses a database name that would need quoting.
 pub(crate) fn check_database_name(name: &str) -> Result<(), EmbeddedError> {
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-    let is_good = name.len() <= 40 && name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(is_plain);
+    let is_good = name.len() <= 63 && name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(is_plain);
     if is_good { Ok(()) } else { Err(EmbeddedError::DatabaseName(name.into())) }
 }
 

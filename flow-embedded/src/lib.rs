@@ -100,6 +100,19 @@ pub async fn start_private() -> Result<PrivateServer, EmbeddedError> {
 }
 
 impl Embedded {
+    /// Takes another database of the same server, which is created as needed. Of a server that the user names nothing is changed.
+    ///
+    /// # Errors
+    /// [`EmbeddedError::DatabaseName`] for a name that needs quoting, [`EmbeddedError::Database`] when the server refuses.
+    pub async fn take_database(&mut self, database: &str) -> Result<(), EmbeddedError> {
+        if let Some(cluster) = &self.cluster {
+            address::check_database_name(database)?;
+            cluster.address.create_database(database).await?;
+            self.url = cluster.address.url(database);
+        }
+        Ok(())
+    }
+
     /// The URL to connect with. It holds a password.
     pub fn url(&self) -> &str {
         &self.url

@@ -2,7 +2,7 @@
 
 use std::{marker::PhantomData, sync::Arc, time::Duration};
 
-use flow_core::{flow::Flow, step::StepKey, value::json};
+use flow_core::{flow::Flow, status::StepStatus, step::StepKey, value::json};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use tokio::sync::Notify;
@@ -90,7 +90,7 @@ impl<F> RunHandle<F> {
         let row = store::run_progress(self.db.pool(), self.run_id).await?.ok_or(RunError::NotFound(self.run_id))?;
         let count = |number: i64| number.unsigned_abs();
         Ok(RunProgress {
-            status: self.run_status(&row.status)?,
+            status: row.status.0,
             steps_done: count(row.steps_done),
             steps_total: count(row.steps_total),
             tasks_done: count(row.tasks_done),
@@ -106,14 +106,7 @@ impl<F> RunHandle<F> {
         let cancelled = store::cancel_run(self.db.pool(), self.run_id).await?;
         let (status, news) = cancelled.ok_or(RunError::NotFound(self.run_id))?;
         self.db.hub().tell(news);
-        self.run_status(&status)
-    }
-
-    fn run_status(&self, name: &str) -> Result<RunStatus, RunError> {
-        name.parse().map_err(|_| RunError::Decode {
-            run_id: self.run_id,
-            reason: format!("this program does not know the status `{name}`"),
-        })
+        Ok(status)
     }
 
     /// Waits until the run has ended, through a restart of the database too. Returns its output as JSON text.
@@ -122,8 +115,11 @@ impl<F> RunHandle<F> {
         let watch = self.db.hub().subscribe(Topic::Run(self.run_id), notify);
         loop {
             match store::get_run(self.db.pool(), self.run_id).await {
-                Ok(Some(row)) if row.status == "started" => {}
-                Ok(Some(row)) => return self.ended(row),
+                Ok(Some(row)) => {
+                    if let Some(ended) = self.ended(row) {
+                        return ended;
+                    }
+                }
                 Ok(None) => return Err(RunError::NotFound(self.run_id)),
                 // The process's own look at all runs says that the database is away, and wakes this wait when it is back.
                 Err(error) if error.is_transient() => {}
@@ -133,15 +129,17 @@ impl<F> RunHandle<F> {
         }
     }
 
-    fn ended(&self, row: RunRow) -> Result<String, RunError> {
-        match row.status.as_str() {
-            "completed" => Ok(row.output.unwrap_or_else(|| "{}".to_owned())),
-            "cancelled" => Err(RunError::Cancelled(self.run_id)),
-            _ => Err(RunError::Failed {
+    /// How the run has ended; `None` while it is under way.
+    fn ended(&self, row: RunRow) -> Option<Result<String, RunError>> {
+        match row.status.0 {
+            RunStatus::Started => None,
+            RunStatus::Completed => Some(Ok(row.output.unwrap_or_else(|| "{}".to_owned()))),
+            RunStatus::Cancelled => Some(Err(RunError::Cancelled(self.run_id))),
+            RunStatus::Failed => Some(Err(RunError::Failed {
                 run_id: self.run_id,
                 step: row.error_step.unwrap_or_default(),
                 error: row.error.unwrap_or_default(),
-            }),
+            })),
         }
     }
 
@@ -153,12 +151,12 @@ impl<F> RunHandle<F> {
         let Some(status) = row.status else {
             return Err(RunError::NoStep { flow: row.flow, step: step.to_owned() });
         };
-        Ok(match status.as_str() {
-            "completed" => StepOutput::Completed(self.decode(row.output.as_deref().unwrap_or("null"))?),
-            "skipped" => StepOutput::Skipped,
-            "failed" => StepOutput::Failed(row.error.unwrap_or_default()),
-            "cancelled" => StepOutput::Cancelled,
-            _ => StepOutput::Pending,
+        Ok(match status.0 {
+            StepStatus::Completed => StepOutput::Completed(self.decode(row.output.as_deref().unwrap_or("null"))?),
+            StepStatus::Skipped => StepOutput::Skipped,
+            StepStatus::Failed => StepOutput::Failed(row.error.unwrap_or_default()),
+            StepStatus::Cancelled => StepOutput::Cancelled,
+            StepStatus::Created | StepStatus::Started => StepOutput::Pending,
         })
     }
 
