@@ -337,7 +337,8 @@ async fn an_exchange_claims_in_one_transaction_what_it_has_made_ready() {
 async fn a_bad_batch_leaves_the_settlements_and_the_consequence_committed() {
     for is_corrupt in [true, false] {
         let engine = Engine::of_rows().await;
-        let graph = Graph::new("next").option("base_delay_ms", 0).map("m", "input", &[]).single("b", &["m"]).single("c", &[]);
+        let graph =
+            Graph::new("next").option("base_delay_ms", 0).map("m", "input", &[]).single("b", &["m"]).single("c", &[]);
         engine.deploy(&graph).await;
         let run = engine.start("next", json!([1, 2])).await;
         let worker = engine.worker_of(&graph, "next", if is_corrupt { &[0, 1, 2] } else { &[0, 1] }).await;
@@ -361,7 +362,8 @@ async fn a_bad_batch_leaves_the_settlements_and_the_consequence_committed() {
         assert_eq!(engine.value::<i64>("select count(*) from flow.attempt_error e where e.error = 'again'").await, 1);
         let paused = engine.words("select q.paused_why from flow.queue q where q.paused_at is not null").await;
         let disabled = engine.words("select concat_ws('|', n.name, n.disabled_why) from flow.worker_name n").await;
-        let expected = if is_corrupt { (reply.reason, String::new()) } else { (String::new(), format!("hand|{}", reply.reason)) };
+        let expected =
+            if is_corrupt { (reply.reason, String::new()) } else { (String::new(), format!("hand|{}", reply.reason)) };
         assert_eq!((paused, disabled), expected);
         assert_eq!(worker.exchange(10, &[]).await.state, if is_corrupt { "paused" } else { "draining" });
         engine

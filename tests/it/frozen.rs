@@ -49,7 +49,8 @@ async fn a_process_frozen_for_two_leases_tells_its_handler_registers_anew_and_wo
     assert_eq!(two.wait().await.unwrap().stand, "attempt 1");
     open("one");
     assert_eq!(one.wait().await.unwrap().stand, "attempt 2", "the new attempt was not disturbed");
-    let errors = "select string_agg(concat_ws(' ', e.attempt, e.cause, e.worker_id = $1), ', ') from flow.attempt_error e";
+    let errors =
+        "select string_agg(concat_ws(' ', e.attempt, e.cause, e.worker_id = $1), ', ') from flow.attempt_error e";
     let errors: String = sqlx::query_scalar(errors).bind(worker).fetch_one(test.pool()).await.unwrap();
     assert_eq!(errors, "1 lease_expired t");
     for process in [&mut frozen, &mut other] {

@@ -13,8 +13,21 @@ const STATUSES: [&str; 6] = ["queued", "started", "completed", "failed", "skippe
 
 /// All that can happen to a task, or to its run.
 const DEEDS: [&str; 15] = [
-    "complete", "fail", "fail for good", "time out", "lease over", "release", "claim", "heartbeat", "past its timeout", "recover",
-    "sibling fails", "cancel", "retry", "repair", "prune",
+    "complete",
+    "fail",
+    "fail for good",
+    "time out",
+    "lease over",
+    "release",
+    "claim",
+    "heartbeat",
+    "past its timeout",
+    "recover",
+    "sibling fails",
+    "cancel",
+    "retry",
+    "repair",
+    "prune",
 ];
 
 /// A map of two tasks, one step before it and one behind.
@@ -73,7 +86,9 @@ impl<'a> Subject<'a> {
             "claim" => drop(engine.worker(graph).await.claim(10).await),
             "heartbeat" => drop(worker.heartbeat(&[]).await),
             "past its timeout" => {
-                engine.run_sql("update flow.task set claimed_at = claimed_at - interval '1 h' where status = 'started'").await;
+                engine
+                    .run_sql("update flow.task set claimed_at = claimed_at - interval '1 h' where status = 'started'")
+                    .await;
                 worker.heartbeat_with(&[task.clone(), sibling.clone()], None, &[0]).await;
             }
             "recover" => engine.end_leases().await,
@@ -108,7 +123,8 @@ async fn the_database_makes_exactly_the_moves_of_the_table() {
                 let graph = graph(mode);
                 engine.deploy(&graph).await;
                 let subject = Subject::new(&engine, &graph, status).await;
-                let is = "select t.status::text from flow.tasks t where t.run_id = $1 and t.step = 'm' and t.task_index = 0";
+                let is =
+                    "select t.status::text from flow.tasks t where t.run_id = $1 and t.step = 'm' and t.task_index = 0";
                 let is: String = sqlx::query_scalar(is).bind(subject.run).fetch_one(engine.pool()).await.unwrap();
                 assert_eq!(is, status, "{mode}");
                 subject.happens(deed, &graph).await;

@@ -457,7 +457,10 @@ fn close_flows() -> BTreeMap<String, BTreeSet<String>> {
         let flow = format!("{}{}{}", "l".repeat(40), first.unwrap(), last.unwrap());
         // Readable names of 46, and names by index, of which those below ten and those above have different lengths.
         let short = letters().map(|letter| format!("s{letter}"));
-        flows.entry(flow).or_default().extend(short.chain(letters().map(|letter| format!("{}{letter}", "s".repeat(60)))));
+        flows
+            .entry(flow)
+            .or_default()
+            .extend(short.chain(letters().map(|letter| format!("{}{letter}", "s".repeat(60)))));
     }
     flows
 }

@@ -72,7 +72,8 @@ async fn a_corrupt_batch_is_one_fatal_error_of_one_worker_and_names_no_body() {
     assert_eq!(reason, format!("queue \"gated\" holds messages that do not fit their work: {}, {}", ids[0], ids[1]));
     workers[stopped].stopped().await.expect("it is told once");
     let going_on = &workers[1 - stopped];
-    eventually("the other worker finds the queue paused", async || !log.lines_with("the queue is paused").is_empty()).await;
+    eventually("the other worker finds the queue paused", async || !log.lines_with("the queue is paused").is_empty())
+        .await;
     let errors = log.lines_with("ERROR");
     assert_eq!(errors.len(), 1, "{errors:?}");
     assert!(errors[0].contains(&reason), "{errors:?}");
@@ -101,10 +102,12 @@ async fn a_misrouted_task_is_one_fatal_error_and_another_worker_runs_it() {
     let run = Client::new(&Db::new(engine.url()).unwrap()).start::<Gated>(&7).await.unwrap();
     let result = wrong.stopped().await;
     let Err(WorkerError::Misrouted(reason)) = result else { panic!("{result:?}") };
-    let expected = "queue \"gated\" holds work that worker \"wrong\" does not serve, of step \"first\" of flow \"gated\"";
+    let expected =
+        "queue \"gated\" holds work that worker \"wrong\" does not serve, of step \"first\" of flow \"gated\"";
     assert_eq!(reason, expected);
     wrong.stopped().await.expect("it is told once");
-    let disabled = "select concat_ws('|', n.name, n.disabled_why) from flow.worker_name n where n.disabled_at is not null";
+    let disabled =
+        "select concat_ws('|', n.name, n.disabled_why) from flow.worker_name n where n.disabled_at is not null";
     assert_eq!(words(pool, disabled).await, format!("wrong|{expected}"));
     assert_eq!(number(pool, "select count(*) from flow.worker w where w.stopped_at is null").await, 0);
     assert_eq!(number(pool, "select count(*) from flow.queue q where q.paused_at is not null").await, 0);
@@ -139,7 +142,8 @@ async fn a_paused_queue_stays_so_over_restarts_and_takes_starts_settlements_and_
     runs.push(client.start::<Gated>(&1).await.unwrap());
 
     server.restart().await.unwrap();
-    let renewed = "select count(*) from flow.process p where p.seen_at > pg_postmaster_start_time() and p.lease_until > now()";
+    let renewed =
+        "select count(*) from flow.process p where p.seen_at > pg_postmaster_start_time() and p.lease_until > now()";
     eventually("the holder renews its lease", async || {
         sqlx::query_scalar::<_, i64>(renewed).fetch_one(&pool).await.is_ok_and(|renewed| renewed == 1)
     })
@@ -149,7 +153,8 @@ async fn a_paused_queue_stays_so_over_restarts_and_takes_starts_settlements_and_
     let restarted = start(&elsewhere, &flow, "restarted").await.unwrap();
     runs.push(client.start::<Gated>(&2).await.unwrap());
     // The restarted worker has asked more than once; what it is answered is asked for here under its name.
-    let ask = "select concat_ws('|', e.p_state, e.p_reason, cardinality(e.p_runs)) from flow.worker w, lateral flow.exchange(
+    let ask =
+        "select concat_ws('|', e.p_state, e.p_reason, cardinality(e.p_runs)) from flow.worker w, lateral flow.exchange(
                    w.process_id, w.worker_id, 1000000, 10, '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}') e
                where w.name = 'restarted' and w.stopped_at is null";
     let mut answer = "busy".to_owned();

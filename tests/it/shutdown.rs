@@ -113,13 +113,16 @@ async fn a_shutdown_goes_in_its_order() {
     .await
     .unwrap();
     run("unbegun").await;
-    let waiting = "select count(*) from pg_stat_activity a where a.wait_event_type = 'Lock' and a.query like '%flow.exchange%'";
+    let waiting =
+        "select count(*) from pg_stat_activity a where a.wait_event_type = 'Lock' and a.query like '%flow.exchange%'";
     eventually("the claim waits", async || number(&test, waiting).await == 1).await;
     let meanwhile = async {
         rival.rollback().await.unwrap();
         run("unclaimed").await;
-        eventually("what has not begun is given back", async || seen(&test).await.contains(&"release unbegun".to_owned()))
-            .await;
+        eventually("what has not begun is given back", async || {
+            seen(&test).await.contains(&"release unbegun".to_owned())
+        })
+        .await;
         assert_eq!(flow.cut.load(Ordering::SeqCst), 0, "nobody is told before the grace is over");
         flow.may_end.store(true, Ordering::SeqCst);
     };
@@ -193,7 +196,10 @@ async fn a_shutdown_that_times_out_goes_on_and_is_called_again() {
     let mut rival = test.pool().begin().await.unwrap();
     sqlx::query("select from flow.worker for update").execute(&mut *rival).await.unwrap();
     let (one, two) = tokio::join!(worker.shutdown(), worker.shutdown());
-    assert!(matches!((&one, &two), (Err(WorkerError::StillDraining), Err(WorkerError::StillDraining))), "{one:?} {two:?}");
+    assert!(
+        matches!((&one, &two), (Err(WorkerError::StillDraining), Err(WorkerError::StillDraining))),
+        "{one:?} {two:?}"
+    );
     assert_eq!(seen(&test).await, ["claim never"]);
     rival.rollback().await.unwrap();
     let (one, two) = tokio::join!(worker.shutdown(), worker.shutdown());

@@ -211,7 +211,9 @@ impl Pieces {
         let Some(calls) = &self.calls else { return std::future::pending().await };
         let line = format!("{} {item}\n", ctx.run_id());
         let written = OpenOptions::new().append(true).create(true).open(calls);
-        written.and_then(|mut file| file.write_all(line.as_bytes())).map_err(|error| StepError::new(error.to_string()))?;
+        written
+            .and_then(|mut file| file.write_all(line.as_bytes()))
+            .map_err(|error| StepError::new(error.to_string()))?;
         Ok(item)
     }
 }
