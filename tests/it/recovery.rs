@@ -215,6 +215,9 @@ async fn two_who_recover_at_once_give_each_of_ten_thousand_pieces_back_once() {
     let before: chrono::DateTime<chrono::Utc> = engine.value("select clock_timestamp()").await;
     let (runs, rows) = lost_pieces(&engine, &graph).await;
     assert!(rows.len() > 1, "{rows:?}");
+    // Somebody works on one of the runs, whose pieces stay listed meanwhile.
+    let mut busy = engine.pool().begin().await.unwrap();
+    sqlx::query("select from flow.run where run_id = $1 for update").bind(runs[0]).execute(&mut *busy).await.unwrap();
     let mut all = tidy_up(engine.pool(), before, runs[1]).await;
     for _ in 0..2 {
         let (pool, rows) = (engine.pool().clone(), rows.clone());
@@ -228,9 +231,18 @@ async fn two_who_recover_at_once_give_each_of_ten_thousand_pieces_back_once() {
                 if sqlx::query_scalar::<_, i64>(left).fetch_one(&pool).await.unwrap() == 0 {
                     return;
                 }
+                tokio::time::sleep(Duration::from_millis(5)).await;
             }
         });
     }
+    let listed = "select coalesce(sum(cardinality(h.runs)), 0)::bigint from flow.hand h";
+    eventually("the other run's pieces are listed no more", async || {
+        engine.value::<i64>(listed).await <= i64::from(PIECES)
+    })
+    .await;
+    assert_eq!(engine.value::<i64>(listed).await, i64::from(PIECES));
+    assert_eq!(tasks(engine.pool(), runs[0]).await, format!("{PIECES} started/1"));
+    busy.commit().await.unwrap();
     while let Some(done) = all.join_next().await {
         done.unwrap();
     }
