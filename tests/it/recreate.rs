@@ -103,7 +103,7 @@ async fn a_recreation_waits_for_the_old_program_and_touches_no_other_flow() {
 /// Another shape of the rollout's flow, whose worker waits for the old one's for half a second.
 fn impatient(db: &Db) -> Worker {
     let graph = FlowBuilder::new("parcels").step(StepBuilder::single("post"));
-    let flow = JsonFlow::new(graph).handler("post", JsonHandler::new(async |_| Ok(Value::Null))).build().unwrap();
+    let flow = JsonFlow::builder(graph).handler("post", JsonHandler::new(async |_| Ok(Value::Null))).build().unwrap();
     Worker::builder(db).json(flow).name(NEW).drain_wait(Duration::from_millis(500)).build().unwrap()
 }
 

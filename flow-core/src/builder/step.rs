@@ -12,6 +12,13 @@ use crate::{
 };
 
 /// One step, named by its slug; it names others by theirs.
+///
+/// ```
+/// use flow_core::builder::StepBuilder;
+/// use std::time::Duration;
+///
+/// let step = StepBuilder::map("pick", "reserve").max_attempts(5).timeout(Duration::from_secs(30));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[must_use = "a step is added with `FlowBuilder::step`"]
 pub struct StepBuilder {

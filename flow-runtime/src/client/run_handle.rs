@@ -6,11 +6,11 @@ use flow_core::{flow::Flow, status::StepStatus, step::StepKey, value::json};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use tokio::sync::Notify;
-use uuid::Uuid;
 
 use crate::{
     database::{
         db::Db,
+        id::RunId,
         notify::Topic,
         store::{self, RunRow, StepRow},
     },
@@ -25,9 +25,23 @@ const LOOK_INTERVAL: Duration = Duration::from_secs(60);
 pub enum Untyped {}
 
 /// One run of flow `F`. Cheap to clone.
+///
+/// ```no_run
+/// # use flow_runtime::prelude::*;
+/// # struct Greet;
+/// # #[flow(input = String)]
+/// # impl Greet {
+/// #     #[step]
+/// #     async fn greet(&self, input: String) -> Result<String, StepError> { Ok(input) }
+/// # }
+/// # async fn example(run: RunHandle<Greet>) -> Result<(), Box<dyn std::error::Error>> {
+/// println!("{}", run.wait().await?.greet);
+/// # Ok(())
+/// # }
+/// ```
 pub struct RunHandle<F> {
     db: Db,
-    run_id: Uuid,
+    run_id: RunId,
     flow: PhantomData<fn() -> F>,
 }
 
@@ -73,21 +87,37 @@ impl<F> Clone for RunHandle<F> {
 }
 
 impl<F> RunHandle<F> {
-    pub(crate) fn new(db: Db, run_id: Uuid) -> Self {
+    pub(crate) fn new(db: Db, run_id: RunId) -> Self {
         Self { db, run_id, flow: PhantomData }
     }
 
     /// The run's id.
-    pub fn id(&self) -> Uuid {
+    pub fn id(&self) -> RunId {
         self.run_id
     }
 
     /// The run's status and how many of its steps and tasks have ended.
     ///
+    /// ```no_run
+    /// # use flow_runtime::prelude::*;
+    /// # struct Greet;
+    /// # #[flow(input = String)]
+    /// # impl Greet {
+    /// #     #[step]
+    /// #     async fn greet(&self, input: String) -> Result<String, StepError> { Ok(input) }
+    /// # }
+    /// # async fn example(run: RunHandle<Greet>) -> Result<(), Box<dyn std::error::Error>> {
+    /// let progress = run.status().await?;
+    /// println!("{} of {} steps", progress.steps_done, progress.steps_total);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// [`RunError::NotFound`], [`RunError::Db`].
     pub async fn status(&self) -> Result<RunProgress, RunError> {
-        let row = store::run_progress(self.db.pool(), self.run_id).await?.ok_or(RunError::NotFound(self.run_id))?;
+        let row =
+            store::run_progress(self.db.pool(), self.run_id.into()).await?.ok_or(RunError::NotFound(self.run_id))?;
         let count = |number: i64| number.unsigned_abs();
         Ok(RunProgress {
             status: row.status.0,
@@ -100,10 +130,24 @@ impl<F> RunHandle<F> {
 
     /// Cancels the run, unless it has ended. Returns its status afterwards.
     ///
+    /// ```no_run
+    /// # use flow_runtime::prelude::*;
+    /// # struct Greet;
+    /// # #[flow(input = String)]
+    /// # impl Greet {
+    /// #     #[step]
+    /// #     async fn greet(&self, input: String) -> Result<String, StepError> { Ok(input) }
+    /// # }
+    /// # async fn example(run: RunHandle<Greet>) -> Result<(), Box<dyn std::error::Error>> {
+    /// run.cancel().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// [`RunError::NotFound`], [`RunError::Db`].
     pub async fn cancel(&self) -> Result<RunStatus, RunError> {
-        let cancelled = store::cancel_run(self.db.pool(), self.run_id).await?;
+        let cancelled = store::cancel_run(self.db.pool(), self.run_id.into()).await?;
         let (status, news) = cancelled.ok_or(RunError::NotFound(self.run_id))?;
         self.db.hub().tell(news);
         Ok(status)
@@ -112,9 +156,9 @@ impl<F> RunHandle<F> {
     /// Waits until the run has ended, through a restart of the database too. Returns its output as JSON text.
     async fn wait_text(&self) -> Result<String, RunError> {
         let notify = Arc::new(Notify::new());
-        let watch = self.db.hub().subscribe(Topic::Run(self.run_id), notify);
+        let watch = self.db.hub().subscribe(Topic::Run(self.run_id.into()), notify);
         loop {
-            match store::get_run(self.db.pool(), self.run_id).await {
+            match store::get_run(self.db.pool(), self.run_id.into()).await {
                 Ok(Some(row)) => {
                     if let Some(ended) = self.ended(row) {
                         return ended;
@@ -144,7 +188,7 @@ impl<F> RunHandle<F> {
     }
 
     async fn step_row(&self, step: &str) -> Result<StepRow, RunError> {
-        store::get_step(self.db.pool(), self.run_id, step).await?.ok_or(RunError::NotFound(self.run_id))
+        store::get_step(self.db.pool(), self.run_id.into(), step).await?.ok_or(RunError::NotFound(self.run_id))
     }
 
     fn step_output<T: DeserializeOwned>(&self, step: &str, row: StepRow) -> Result<StepOutput<T>, RunError> {
@@ -176,6 +220,22 @@ impl<F: Flow> RunHandle<F> {
     }
 
     /// What became of one step, as in `run.step(FulfilOrder::SHIP)`.
+    ///
+    /// ```no_run
+    /// # use flow_runtime::prelude::*;
+    /// # struct Greet;
+    /// # #[flow(input = String)]
+    /// # impl Greet {
+    /// #     #[step]
+    /// #     async fn greet(&self, input: String) -> Result<String, StepError> { Ok(input) }
+    /// # }
+    /// # async fn example(run: RunHandle<Greet>) -> Result<(), Box<dyn std::error::Error>> {
+    /// if let StepOutput::Completed(text) = run.step(Greet::GREET).await? {
+    ///     println!("{text}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`RunError::NotFound`], [`RunError::Decode`], [`RunError::Db`].

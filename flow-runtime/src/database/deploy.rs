@@ -127,7 +127,7 @@ fn log(slug: &str, deployed: &Deployed) {
     if deployed.result == DeployResult::Recreated {
         tracing::warn!(flow = slug, differences = deployed.differences.join("; "), "flow made anew; its runs are gone");
     } else {
-        tracing::info!(flow = slug, result = ?deployed.result, "flow deployed");
+        tracing::info!(flow = slug, result = deployed.result.as_str(), "flow deployed");
     }
     if let Some(other) = &deployed.lookalike {
         tracing::warn!(

@@ -63,7 +63,7 @@ async fn run(args: Vec<String>) -> anyhow::Result<()> {
             for number in 0..10 {
                 let graph = FlowBuilder::new(format!("ten_{number}")).step(StepBuilder::single("only"));
                 let pass_on = JsonHandler::new(async |call| Ok(call.input().clone()));
-                let worker = Worker::builder(&db).json(JsonFlow::new(graph).handler("only", pass_on).build()?);
+                let worker = Worker::builder(&db).json(JsonFlow::builder(graph).handler("only", pass_on).build()?);
                 set = set.worker(worker.poll_interval(Duration::from_secs(600)));
             }
             Ok(set.build()?.run().await?)

@@ -25,6 +25,20 @@ pub(crate) enum DeployResult {
     Draining,
 }
 
+impl DeployResult {
+    /// The word, for the log.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Verified => "verified",
+            Self::OptionsUpdated => "options_updated",
+            Self::Recreated => "recreated",
+            Self::Mismatch => "mismatch",
+            Self::Draining => "draining",
+        }
+    }
+}
+
 /// What a database is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
