@@ -79,7 +79,7 @@ async fn check(engine: &Engine, kept: Uuid) {
     engine.check().await;
 }
 
-// L4 L5 L22
+// L4 L22 L24
 #[tokio::test(flavor = "multi_thread")]
 async fn ten_thousand_pieces_of_a_dead_process_are_recovered_beside_full_load() {
     let engine = Engine::with_connections(12).await;
@@ -173,7 +173,7 @@ async fn lost_pieces(engine: &Engine, graph: &Graph) -> (Vec<Uuid>, Vec<(i64, i6
     (runs, rows)
 }
 
-// Q27
+// Q27 L24
 #[tokio::test]
 async fn a_look_for_stranded_work_reads_a_large_hand_once() {
     let graph = Graph::new("pieces").map("m", "input", &[]);
@@ -206,7 +206,7 @@ async fn a_look_for_stranded_work_reads_a_large_hand_once() {
     assert!(took[1] < took[0] * 12, "{took:?}");
 }
 
-// L21 L22
+// L21 L22 L24
 #[tokio::test(flavor = "multi_thread")]
 async fn two_who_recover_at_once_give_each_of_ten_thousand_pieces_back_once() {
     let graph = Graph::new("pieces").option("base_delay_ms", 0).map("m", "input", &[]);
@@ -257,7 +257,7 @@ async fn two_who_recover_at_once_give_each_of_ten_thousand_pieces_back_once() {
     check(&engine, runs[0]).await;
 }
 
-// L1 L21
+// L1 L21 L24
 #[tokio::test]
 async fn who_recovers_when_its_own_lease_is_late_gives_everything_back_once() {
     let graph = Graph::new("each").option("base_delay_ms", 0).map("m", "input", &[]);

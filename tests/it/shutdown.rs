@@ -154,6 +154,16 @@ async fn a_shutdown_goes_in_its_order() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_process_told_to_end_in_mid_work_settles_what_its_handler_does_and_starts_nothing_itself() {
     let test = TestDb::new().await;
+    let watch = "create table test.claim (input text);
+                 create function test.see_claim() returns trigger language plpgsql as $$ begin
+                     insert into test.claim select r.input from flow.run r where r.run_id = new.run_id;
+                     return null;
+                 end $$;
+                 create trigger see_claim after insert on flow.step_state
+                 for each row when (new.worker_id is not null) execute function test.see_claim();
+                 create trigger see_claims after update on flow.step_state
+                 for each row when (old.worker_id is null and new.worker_id is not null) execute function test.see_claim();";
+    sqlx::raw_sql(watch).execute(test.pool()).await.unwrap();
     let mut first = process::start(&["successor", test.url(), "30000"]);
     eventually("the flow is deployed", async || number(&test, "select count(*) from flow.worker").await == 1).await;
     let client = Client::new(&Db::new(test.url()).unwrap());
@@ -167,6 +177,11 @@ async fn a_process_told_to_end_in_mid_work_settles_what_its_handler_does_and_sta
     let work = "select concat(r.input, '.', t.step, '=', t.status, '/', t.attempt) from flow.tasks t join flow.runs r using (run_id) order by 1";
     assert_eq!(words(&test, work).await, "1.first=completed/1 1.second=queued/0 2.first=queued/0");
     assert_eq!(number(&test, "select count(*) from flow.worker w where w.stopped_at is null").await, 0);
+    assert_eq!(
+        words(&test, "select c.input from test.claim c").await,
+        "1",
+        "nothing more was claimed, not even to be given back"
+    );
 
     let mut other = process::start(&["successor", test.url(), "30000"]);
     assert_eq!(run.wait().await.unwrap().second, 1);
