@@ -186,7 +186,7 @@ async fn live(process: &Process, db: &Db, tell: oneshot::Sender<Result<(), DbErr
         return;
     }
     let mut heart =
-        Heart { process, db, link, backoff: Backoff::default(), patience: Patience::new(Instant::now()), keeper: None };
+        Heart { process, db, link, backoff: Backoff::default(), patience: Patience::new(Instant::now()), upkeep: None };
     let mut pause = Duration::ZERO;
     loop {
         tokio::select! {
@@ -206,8 +206,8 @@ struct Heart<'a> {
     link: Link,
     backoff: Backoff,
     patience: Patience,
-    /// Removes what the retention keeps no longer.
-    keeper: Option<JoinHandle<()>>,
+    /// Looks at queues and removes old runs, now and then.
+    upkeep: Option<JoinHandle<()>>,
 }
 
 impl Heart<'_> {
@@ -234,7 +234,7 @@ impl Heart<'_> {
                 self.process.heartbeat.renewal.succeeded(began_at, lease);
                 self.db.hub().tell_over(&mut self.link, &heard.news).await;
                 self.recover(&members, &heard, began_at).await;
-                self.keep_up(&members).await;
+                self.keep_up(&members);
                 self.pause(&heard)
             }
             Err(error) => {

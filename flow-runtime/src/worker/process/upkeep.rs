@@ -22,59 +22,60 @@ use crate::{
 const KEEPING: Duration = Duration::from_secs(30);
 
 impl Heart<'_> {
-    /// Looks, when it is time, at the queues of each flow, and begins to remove old runs.
-    pub(super) async fn keep_up(&mut self, members: &[Arc<Shared>]) {
+    /// Begins, when the time has come, to look at the queues of flows and to remove old runs: on a connection of its own, so that the lease
+    /// waits for neither.
+    pub(super) fn keep_up(&mut self, members: &[Arc<Shared>]) {
+        if self.upkeep.as_ref().is_some_and(|task| !task.is_finished()) {
+            return;
+        }
         let now = Instant::now();
-        let mut is_due = false;
-        for shared in members {
-            let slug = shared.flow.slug();
-            if self.db.companion::<UnservedCheck>().is_due(slug, now) {
-                is_due = true;
-                // A plain flow's one queue is its worker's own.
-                let is_plain = shared.flow.definition.shape.queue_mode == QueueMode::Plain;
-                self.look_out(shared, slug, is_plain).await;
-            }
-        }
-        if is_due && self.keeper.as_ref().is_none_or(tokio::task::JoinHandle::is_finished) {
-            self.keeper = self.keeper().await;
+        let check = self.db.companion::<UnservedCheck>();
+        let is_due = |shared: &&Arc<Shared>| check.is_due(shared.flow.slug(), now);
+        let due: Vec<Arc<Shared>> = members.iter().filter(is_due).cloned().collect();
+        if !due.is_empty() {
+            self.upkeep = Some(tokio::spawn(keep_up(self.db.clone(), due)));
         }
     }
+}
 
-    /// Looks for queues of a flow that have work and no worker, and for those with work that nobody would take up.
-    async fn look_out(&mut self, shared: &Shared, slug: &str, is_plain: bool) {
-        let looked = self
-            .link
-            .call(deadline::HEARTBEAT, async |connection| {
-                let unserved = if is_plain { Vec::new() } else { store::unserved_queues(connection, slug).await? };
-                Ok::<_, DbError>((unserved, store::stranded_queues(connection, slug).await?))
-            })
-            .await;
-        match looked {
-            Ok((unserved, stranded)) => shared.notice(Notice::Queues { unserved, stranded }),
-            Err(error) => {
-                // Nothing depends on it: the next look is a minute away.
-                tracing::debug!(error = %error, cause = error.cause(), "no look at the queues");
-                self.link.after(&error);
-            }
-        }
+/// Looks at the queues of these workers' flows, then removes old runs.
+async fn keep_up(db: Db, due: Vec<Arc<Shared>>) {
+    let mut link = Link::new(db.connector().clone());
+    for shared in due {
+        look_at_queues(&mut link, &shared).await;
     }
+    match link.call(deadline::HEARTBEAT, async |connection| store::has_retention(connection).await).await {
+        Ok(true) => keep_house(&mut link).await,
+        Ok(false) => {}
+        Err(error) => tracing::debug!(error = %error, cause = error.cause(), "no look at the retention"),
+    }
+    link.close().await;
+}
 
-    /// Removes runs on a connection of its own, so that the lease waits for no disk; nothing while the setting is off.
-    async fn keeper(&mut self) -> Option<tokio::task::JoinHandle<()>> {
-        match self.link.call(deadline::HEARTBEAT, async |connection| store::has_retention(connection).await).await {
-            Ok(has_retention) => has_retention.then(|| tokio::spawn(keep_house(self.db.clone()))),
-            Err(error) => {
-                tracing::debug!(error = %error, cause = error.cause(), "no look at the retention");
-                self.link.after(&error);
-                None
-            }
+/// Looks for queues of a worker's flow that have work and no worker, and for those with work that nobody would take up.
+async fn look_at_queues(link: &mut Link, shared: &Shared) {
+    let slug = shared.flow.slug();
+    // A plain flow's one queue is its worker's own.
+    let is_plain = shared.flow.definition.shape.queue_mode == QueueMode::Plain;
+    let looked = link
+        .call(deadline::HEARTBEAT, async |connection| {
+            let unserved = if is_plain { Vec::new() } else { store::unserved_queues(connection, slug).await? };
+            Ok::<_, DbError>((unserved, store::stranded_queues(connection, slug).await?))
+        })
+        .await;
+    match looked {
+        Ok((unserved, stranded)) => shared.notice(Notice::Queues { unserved, stranded }),
+        Err(error) => {
+            // Nothing depends on it: the next look is a minute away.
+            tracing::debug!(error = %error, cause = error.cause(), "no look at the queues");
+            link.after(&error);
         }
     }
 }
 
 /// Removes what the retention keeps no longer, until nothing is left, another process is at it or the time is over.
-async fn keep_house(db: Db) {
-    let (mut link, until) = (Link::new(db.connector().clone()), Instant::now() + KEEPING);
+async fn keep_house(link: &mut Link) {
+    let until = Instant::now() + KEEPING;
     let mut removed = 0;
     while Instant::now() < until {
         match link.call(deadline::KEEP_HOUSE, async |connection| store::keep_house(connection).await).await {
@@ -86,6 +87,7 @@ async fn keep_house(db: Db) {
             }
             Err(error) => {
                 tracing::debug!(error = %error, cause = error.cause(), "old runs are removed later");
+                link.after(&error);
                 break;
             }
         }
@@ -93,5 +95,4 @@ async fn keep_house(db: Db) {
     if removed > 0 {
         tracing::info!(runs = removed, "removed runs that the setting retention keeps no longer");
     }
-    link.close().await;
 }
