@@ -17,6 +17,24 @@ async fn applied(engine: &Engine) -> Vec<String> {
     sqlx::query_scalar(APPLIED).fetch_all(engine.pool()).await.unwrap()
 }
 
+// D2
+#[tokio::test]
+async fn each_option_is_a_column_of_its_name_with_its_default() {
+    let engine = Engine::new().await;
+    let listed = "select concat_ws(' ', o.name, o.default_value) from flow.list_options() o order by 1";
+    let columns = "select concat_ws(' ', a.attname, pg_get_expr(d.adbin, d.adrelid)) from pg_attribute a
+                   join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+                   where a.attrelid = 'flow.step'::regclass and a.attname in (select o.name from flow.list_options() o)
+                     and a.attnotnull order by 1";
+    let of = async |query: &'static str| sqlx::query_scalar(query).fetch_all(engine.pool()).await.unwrap();
+    let (listed, columns): (Vec<String>, Vec<String>) = (of(listed).await, of(columns).await);
+    assert_eq!(listed.len(), 5);
+    assert_eq!(
+        columns.iter().map(|column| column.replace(['\'', ':'], "").replace("bigint", "")).collect::<Vec<_>>(),
+        listed
+    );
+}
+
 /// A name, how it sets options on a step, and what then applies where the flow says 5, 2 s, 10 min and 90 s.
 type Way = (&'static str, fn(StepBuilder) -> StepBuilder, &'static str);
 

@@ -137,6 +137,7 @@ pub(super) const FUNCTIONS: &[Function] = sql_files![
         "is_older_build",
         "json_differences",
         "list_contract",
+        "list_options",
         "list_queues",
         "lock_slug",
         "option_errors",
@@ -149,6 +150,7 @@ pub(super) const FUNCTIONS: &[Function] = sql_files![
         "stored_shape",
         "update_contract",
         "update_options",
+        "write_options",
     ],
     "operator": [
         "cancel_run",
