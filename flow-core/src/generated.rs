@@ -101,7 +101,7 @@ mod tests {
         let spec = r#"{"slug": "shop", "steps": [
             {"slug": "guarded", "needs": ["each"], "after": ["first"], "run_if": {"each": [1]}, "run_unless": {"first": null},
              "when_unmet": "fail", "when_exhausted": "skip", "note": "Guarded.",
-             "options": {"max_attempts": 1, "base_delay_ms": 2, "max_delay_ms": 3, "timeout_ms": 4, "start_delay_ms": 5}},
+             "options": {"max_attempts": 1, "base_delay_ms": 2, "max_delay_ms": 3, "timeout_ms": 4, "start_delay_ms": 5, "priority": 6}},
             {"slug": "each", "over": "input"},
             {"slug": "first"}]}"#;
         let any: fn() -> TypeContract = TypeContract::any;
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!((step.when_unmet, step.when_exhausted), (Some(Mode::Fail), Mode::Skip));
         let own = &definition.options.steps[2];
         assert_eq!((own.max_attempts, own.base_delay_ms, own.max_delay_ms), (Some(1), Some(2), Some(3)));
-        assert_eq!((own.timeout_ms, own.start_delay_ms), (Some(4), Some(5)));
+        assert_eq!((own.timeout_ms, own.start_delay_ms, own.priority), (Some(4), Some(5), Some(6)));
         assert_eq!(definition.notes.steps, [None, None, Some("Guarded.".to_owned())]);
         assert_eq!(definition.shape.steps[0].kind, StepKind::Map);
     }

@@ -34,6 +34,8 @@ number_options! {
     of steps alone {
         /// How long a task waits after its step became ready.
         StartDelay:  start_delay(Duration)  as start_delay_ms, 0..=365 * DAY, default 0;
+        /// Which work of a queue comes first: that of 1, then that of 2, and so on. On a queue of pgmq delivery it is refused.
+        Priority:    priority(u32)          as priority,       1..=9,         default 5;
     }
 }
 
@@ -248,6 +250,7 @@ mod tests {
             (NumberOption::MaxDelay, 0, YEAR_MS),
             (NumberOption::Timeout, 1, 86_400_000),
             (NumberOption::StartDelay, 0, YEAR_MS),
+            (NumberOption::Priority, 1, 9),
         ];
         for (option, least, most) in bounds {
             assert_eq!((option.check(least), option.check(most)), (Ok(()), Ok(())), "{option:?}");

@@ -7,6 +7,7 @@ returns table (name text, is_of_flows boolean, lowest bigint, highest bigint, de
         ('base_delay_ms', true, 0, 31536000000, 1000),
         ('max_delay_ms', true, 0, 31536000000, 300000),
         ('timeout_ms', true, 1, 86400000, 60000),
-        ('start_delay_ms', false, 0, 31536000000, 0)
+        ('start_delay_ms', false, 0, 31536000000, 0),
+        ('priority', false, 1, 9, 5)
     ) o(name, is_of_flows, lowest, highest, default_value)
 $$;

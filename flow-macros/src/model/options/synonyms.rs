@@ -214,8 +214,8 @@ const TABLE: &[(&[&str], Meant)] = &[
         Elsewhere("no step has a rate; give it a queue with `with_step_queues!` and a small pool"),
     ),
     (
-        &["priority", "prio", "weight"],
-        Elsewhere("tasks have no priority; give urgent steps a queue of their own with `route_flow!`"),
+        &["prio", "weight", "urgency"],
+        Named("priority", "of the work in a queue that of `priority = 1` comes first, and that of `priority = 9` last"),
     ),
     (
         &["version", "revision"],

@@ -30,6 +30,7 @@ pub(super) const FUNCTIONS: &[Function] = sql_files![
         "prune_archive",
         "read_message",
         "read_messages",
+        "refuse_priorities",
         "refuse_queue_change",
         "remove_messages",
         "send_messages",
