@@ -123,5 +123,5 @@ pub(crate) fn mixed(at: usize) -> anyhow::Result<JsonFlow> {
 }
 
 fn nothing(graph: FlowBuilder) -> anyhow::Result<JsonFlow> {
-    Ok(JsonFlow::new(graph).other_steps(JsonHandler::new(async |_| Ok(json!(1))).without_input()).build()?)
+    Ok(JsonFlow::builder(graph).other_steps(JsonHandler::new(async |_| Ok(json!(1))).without_input()).build()?)
 }

@@ -1,11 +1,14 @@
 //! What one measurement says: a JSON line.
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 
 /// One measurement. A step here is a task of a step: a map counts each of its elements.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct Line {
-    pub(crate) case: &'static str,
+    pub(crate) case: Cow<'static, str>,
     /// Runs, elements or messages, as the case says.
     pub(crate) size: usize,
     /// What else was set: workers, bytes, history.

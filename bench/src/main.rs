@@ -16,7 +16,7 @@ mod yardstick;
 
 use std::{path::PathBuf, process::ExitCode};
 
-use clap::Parser;
+use clap::{Parser, Subcommand};
 
 use crate::{bench::Bench, cases::Case};
 
@@ -24,10 +24,21 @@ use crate::{bench::Bench, cases::Case};
 #[derive(Parser)]
 struct Args {
     #[command(subcommand)]
-    case: Case,
-    /// Write a Markdown table and a plot for each case into this folder.
+    command: Command,
+    /// Write the measurements, a page with their table, and a plot for each case into this folder.
     #[arg(long, global = true, value_name = "FOLDER")]
     report: Option<PathBuf>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    #[command(flatten)]
+    Measure(Case),
+    /// Write the page and the plots of a folder anew from its measurements; measures nothing.
+    Page {
+        /// The folder of an earlier `--report`.
+        folder: PathBuf,
+    },
 }
 
 #[tokio::main]
@@ -42,9 +53,13 @@ async fn main() -> ExitCode {
 }
 
 async fn run(args: Args) -> anyhow::Result<()> {
+    let case = match args.command {
+        Command::Measure(case) => case,
+        Command::Page { folder } => return report::write_again(&folder),
+    };
     let mut bench = Bench::open().await?;
     cases::warm_up(&bench).await?;
-    args.case.run(&mut bench).await?;
+    case.run(&mut bench).await?;
     match args.report {
         Some(folder) => report::write(&folder, bench.lines()),
         None => Ok(()),

@@ -1,4 +1,4 @@
-//! The measurements as a Markdown table and a plot for each case.
+//! The measurements as JSON lines, a Markdown page and a plot for each case.
 
 use std::{fs, path::Path};
 
@@ -10,25 +10,65 @@ use crate::line::Line;
 /// Width and height of a plot, in pixels.
 const SIZE: (u32, u32) = (720, 360);
 
-/// Writes `report.md` and one `CASE.svg` a case, and says where.
+/// The measurements, a JSON object a line.
+const LINES: &str = "measured.jsonl";
+/// The page that is made of them.
+const PAGE: &str = "measured.md";
+
+/// Writes the lines, the page and one `CASE.svg` a case, and says where.
 pub(crate) fn write(folder: &Path, lines: &[Line]) -> anyhow::Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("cannot make the folder `{}`", folder.display()))?;
-    let mut text = table(lines);
-    for lines in lines.chunk_by(|one, next| one.case == next.case) {
-        let case = lines[0].case;
-        if plot(&folder.join(format!("{case}.svg")), lines).with_context(|| format!("cannot plot `{case}`"))? {
-            text += &format!("\n![{case}]({case}.svg)\n");
-        }
+    let json: Vec<String> = lines.iter().map(serde_json::to_string).collect::<Result<_, _>>()?;
+    write_file(&folder.join(LINES), json.join("\n") + "\n")?;
+    write_page(folder, lines)
+}
+
+/// Writes page and plots anew from the lines that lie in the folder.
+pub(crate) fn write_again(folder: &Path) -> anyhow::Result<()> {
+    write_page(folder, &read(folder)?)
+}
+
+fn read(folder: &Path) -> anyhow::Result<Vec<Line>> {
+    let path = folder.join(LINES);
+    let text = fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
+    let line = |text: &str| serde_json::from_str(text).with_context(|| format!("no measurement: {text}"));
+    text.lines().map(line).collect()
+}
+
+fn write_page(folder: &Path, lines: &[Line]) -> anyhow::Result<()> {
+    for (case, lines) in plotted(lines) {
+        plot(&folder.join(format!("{case}.svg")), lines).with_context(|| format!("cannot plot `{case}`"))?;
     }
-    let path = folder.join("report.md");
-    fs::write(&path, text).with_context(|| format!("cannot write `{}`", path.display()))?;
+    let path = folder.join(PAGE);
+    write_file(&path, page(lines))?;
     eprintln!("wrote {}", path.display());
     Ok(())
 }
 
+fn write_file(path: &Path, text: String) -> anyhow::Result<()> {
+    fs::write(path, text).with_context(|| format!("cannot write `{}`", path.display()))
+}
+
+/// The cases with something to compare.
+fn plotted(lines: &[Line]) -> impl Iterator<Item = (&str, &[Line])> {
+    let groups = lines.chunk_by(|one, next| one.case == next.case);
+    groups
+        .filter(|lines| lines.iter().filter(|line| bar(line).is_some()).count() > 1)
+        .map(|lines| (&*lines[0].case, lines))
+}
+
+fn page(lines: &[Line]) -> String {
+    let mut text = table(lines);
+    for (case, _) in plotted(lines) {
+        text += &format!("\n![{case}]({case}.svg)\n");
+    }
+    text
+}
+
 fn table(lines: &[Line]) -> String {
     let mut text = String::from(
-        "| case | size | settings | rate a second | p50 ms | p99 ms | Postgres µs a step | client µs a step | commits a step | WAL bytes a step | HOT | bytes a task | yardstick tps |\n\
+        "# Measured\n\nWritten by `cargo run --release -p flow-bench -- all --report FOLDER`; [performance](../performance.md) tells how to read it.\n\n\
+         | case | size | settings | rate a second | p50 ms | p99 ms | Postgres µs a step | client µs a step | commits a step | WAL bytes a step | HOT | bytes a task | yardstick tps |\n\
          |---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
     );
     let cell = |value: Option<f64>, digits: usize| value.map_or(String::new(), |value| format!("{value:.digits$}"));
@@ -58,13 +98,14 @@ fn table(lines: &[Line]) -> String {
     text
 }
 
-/// A bar for each line, of its rate or else its median; `false` when there is nothing to compare.
-fn plot(path: &Path, lines: &[Line]) -> anyhow::Result<bool> {
-    let mut bars: Vec<(String, f64)> =
-        lines.iter().filter_map(|line| Some((label(line), line.rate().or(line.p50_ms)?))).collect();
-    if bars.len() < 2 {
-        return Ok(false);
-    }
+/// What the bar of a line shows: its rate, or else its median.
+fn bar(line: &Line) -> Option<f64> {
+    line.rate().or(line.p50_ms)
+}
+
+/// A bar for each line.
+fn plot(path: &Path, lines: &[Line]) -> anyhow::Result<()> {
+    let mut bars: Vec<(String, f64)> = lines.iter().filter_map(|line| Some((label(line), bar(line)?))).collect();
     // From the top down.
     bars.reverse();
     let most = bars.iter().map(|(_, value)| *value).fold(0.0, f64::max);
@@ -97,9 +138,23 @@ fn plot(path: &Path, lines: &[Line]) -> anyhow::Result<bool> {
         bar
     }))?;
     root.present()?;
-    Ok(true)
+    Ok(())
 }
 
 fn label(line: &Line) -> String {
     if line.settings.is_empty() { line.size.to_string() } else { line.settings.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_is_what_its_lines_say() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/performance");
+        let lines = read(&folder).unwrap();
+        assert!(lines.len() > 20, "{} measurements", lines.len());
+        let kept = fs::read_to_string(folder.join(PAGE)).unwrap();
+        assert_eq!(kept, page(&lines), "write it anew: cargo run -p flow-bench -- page docs/performance");
+    }
 }

@@ -25,7 +25,7 @@ pub(crate) async fn smoke(bench: &mut Bench) -> anyhow::Result<()> {
     at_most(bench, "transactions of the yardstick a step", MOST_TRANSACTIONS_A_STEP, async |bench| {
         let fresh = bench.fresh().await?;
         let (line, done) = chain_on(&fresh, 2_000, 1).await?;
-        let line = Line { case: "chain", size: 2_000, ..steps(line, done) };
+        let line = Line { case: "chain".into(), size: 2_000, ..steps(line, done) };
         let ratio = line.yardstick_tps * done.seconds / done.steps as f64;
         bench.note(line)?;
         Ok(ratio)
@@ -36,7 +36,7 @@ pub(crate) async fn smoke(bench: &mut Bench) -> anyhow::Result<()> {
         for (at, items) in [1_000, 10_000].into_iter().enumerate() {
             let fresh = bench.fresh().await?;
             let (line, done) = map_on(&fresh, items, 1).await?;
-            bench.note(Line { case: "map", size: items as usize, ..tasks(line, done) })?;
+            bench.note(Line { case: "map".into(), size: items as usize, ..tasks(line, done) })?;
             seconds_a_task[at] = done.seconds / done.steps as f64;
         }
         Ok(seconds_a_task[1] / seconds_a_task[0])
@@ -48,7 +48,7 @@ pub(crate) async fn smoke(bench: &mut Bench) -> anyhow::Result<()> {
             let fresh = bench.fresh().await?;
             let (line, done) = hidden_on(&fresh, hidden, 3_000).await?;
             let settings = format!("hidden {hidden}");
-            bench.note(Line { case: "hidden", size: 3_000, settings, ..steps(line, done) })?;
+            bench.note(Line { case: "hidden".into(), size: 3_000, settings, ..steps(line, done) })?;
             seconds[at] = done.seconds;
         }
         Ok(seconds[1] / seconds[0])

@@ -6,6 +6,18 @@ use std::{error::Error, fmt, time::Duration};
 ///
 /// Anything that converts into a boxed `std::error::Error` becomes a `StepError` that is retried, so `?` works on
 /// every error type. `StepError` itself is deliberately no `std::error::Error`.
+///
+/// ```
+/// use flow_core::error::StepError;
+///
+/// fn parse(text: &str) -> Result<u32, StepError> {
+///     if text.is_empty() {
+///         return Err(StepError::permanent("the text is empty"));
+///     }
+///     Ok(text.parse()?) // any error is one that is tried again
+/// }
+/// assert!(parse("x").is_err());
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepError {
     message: String,

@@ -11,6 +11,14 @@ use crate::{
 };
 
 /// A flow to be drawn: each step once, each edge once, order-only edges dashed.
+///
+/// ```
+/// use flow_core::builder::{FlowBuilder, StepBuilder};
+///
+/// let graph = FlowBuilder::new("greet").step(StepBuilder::single("hello")).build()?.graph();
+/// assert!(graph.mermaid().contains("hello"));
+/// # Ok::<(), flow_core::validate::DefinitionErrors>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct FlowGraph {
     title: String,

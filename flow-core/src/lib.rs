@@ -3,6 +3,8 @@
 //! Nothing here waits, reads a clock or touches the outside; `flow-macros` takes its rules from here (without the
 //! feature `definition`), `flow-runtime` builds on all of it.
 
+#![warn(missing_debug_implementations)]
+
 pub mod duration;
 pub mod list;
 pub mod mode;

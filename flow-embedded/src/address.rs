@@ -94,7 +94,7 @@ pub(crate) async fn execute(connection: &mut PgConnection, statement: String) ->
 /// Refuses a database name that would need quoting.
 pub(crate) fn check_database_name(name: &str) -> Result<(), EmbeddedError> {
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-    let is_good = name.len() <= 40 && name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(is_plain);
+    let is_good = name.len() <= 63 && name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(is_plain);
     if is_good { Ok(()) } else { Err(EmbeddedError::DatabaseName(name.into())) }
 }
 
@@ -111,9 +111,9 @@ mod tests {
     #[test]
     fn a_database_name_needs_no_quotes() {
         assert!(check_database_name("flow_2").is_ok());
-        for bad in ["", "2flow", "Flow", "flow-2", "flow;", &"f".repeat(41)] {
+        for bad in ["", "2flow", "Flow", "flow-2", "flow;", &"f".repeat(64)] {
             let text = check_database_name(bad).unwrap_err().to_string();
-            assert!(text.contains("use 1 to 40 of a-z"), "{text}");
+            assert!(text.contains("use 1 to 63 of a-z"), "{text}");
         }
     }
 }

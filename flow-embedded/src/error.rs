@@ -17,7 +17,7 @@ pub enum EmbeddedError {
     },
 
     /// The name asked for cannot be used unquoted in a URL and in SQL.
-    #[error("`{0}` cannot name an embedded database; use 1 to 40 of a-z, 0-9 and `_`, a letter first")]
+    #[error("`{0}` cannot name an embedded database; use 1 to 63 of a-z, 0-9 and `_`, a letter first")]
     DatabaseName(String),
 
     /// `FLOW_PG_BIN` names a folder without usable server programs.

@@ -5,12 +5,19 @@ use std::{
     io::{self, Write},
     os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
+    process::{Command, Stdio},
 };
 
 use crate::{account::Account, error::EmbeddedError, output::last_lines, random::random_hex};
 
 /// What a cluster's folder may hold. Anything else means that the folder is not one of ours.
 const OURS: [&str; 8] = ["data", "data.new", "users", "shut", "start.lock", "owner.lock", "server.log", "password"];
+
+/// A file system in memory, on Linux.
+const MEMORY: &str = "/dev/shm";
+
+/// How much memory has to be free for the databases of tests, in bytes: several times what they were seen to take.
+const FREE_MEMORY: u64 = 8 << 30;
 
 /// `/var/tmp/flow-<uid>`: outside a root's closed home, and kept over a restart of the machine.
 #[derive(Debug, Clone)]
@@ -20,9 +27,19 @@ pub(crate) struct Home {
 }
 
 impl Home {
-    /// Opens one's home folder, and refuses one that somebody else could have prepared.
+    /// Opens one's home folder on disk, and refuses one that somebody else could have prepared.
     pub(crate) fn open(account: &Account) -> Result<Self, EmbeddedError> {
-        let path = PathBuf::from(format!("/var/tmp/flow-{}", account.my_uid()));
+        Self::open_in("/var/tmp", account)
+    }
+
+    /// Opens one's home folder in memory where there is enough, else the one on disk: each database of a test is hundreds of files, which a
+    /// disk's file system makes slowly while as many are deleted.
+    pub(crate) fn open_in_memory(account: &Account) -> Result<Self, EmbeddedError> {
+        Self::open_in(if has_free_memory() { MEMORY } else { "/var/tmp" }, account)
+    }
+
+    fn open_in(parent: &str, account: &Account) -> Result<Self, EmbeddedError> {
+        let path = PathBuf::from(format!("{parent}/flow-{}", account.my_uid()));
         // The server's user must get through a home that is root's; nobody else needs to get through another one.
         let mode = if account.my_uid() == account.server_uid() { 0o700 } else { 0o711 };
         let home = Self { path, mode };
@@ -146,6 +163,16 @@ impl Folder {
     pub(crate) fn log_end(&self) -> String {
         last_lines(&fs::read(self.path.join("server.log")).unwrap_or_default())
     }
+}
+
+/// Whether memory and the file system in it have [`FREE_MEMORY`]; containers often have a small one.
+fn has_free_memory() -> bool {
+    let is_enough = |kilobytes: &str| kilobytes.trim().parse::<u64>().is_ok_and(|free| free << 10 >= FREE_MEMORY);
+    let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let available = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:")?.strip_suffix("kB"));
+    let df = Command::new("df").args(["-k", "--output=avail", MEMORY]).stdin(Stdio::null()).output();
+    let free = df.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    available.is_some_and(is_enough) && free.lines().nth(1).is_some_and(is_enough)
 }
 
 fn refuse_foreign(path: &Path) -> Result<(), EmbeddedError> {

@@ -16,6 +16,7 @@
 //! A server ends with the last program that uses it, also when that program is killed. As root, which Postgres refuses to
 //! run as, the server runs as user `postgres`, else `nobody`. It listens on 127.0.0.1 with a random password. Unix only.
 
+#![warn(missing_debug_implementations)]
 #![cfg(unix)]
 
 mod account;
@@ -100,6 +101,19 @@ pub async fn start_private() -> Result<PrivateServer, EmbeddedError> {
 }
 
 impl Embedded {
+    /// Takes another database of the same server, which is created as needed. Of a server that the user names nothing is changed.
+    ///
+    /// # Errors
+    /// [`EmbeddedError::DatabaseName`] for a name that needs quoting, [`EmbeddedError::Database`] when the server refuses.
+    pub async fn take_database(&mut self, database: &str) -> Result<(), EmbeddedError> {
+        if let Some(cluster) = &self.cluster {
+            address::check_database_name(database)?;
+            cluster.address.create_database(database).await?;
+            self.url = cluster.address.url(database);
+        }
+        Ok(())
+    }
+
     /// The URL to connect with. It holds a password.
     pub fn url(&self) -> &str {
         &self.url
@@ -113,5 +127,12 @@ impl Embedded {
     /// Whether the server is the one that `FLOW_DATABASE_URL` names.
     pub fn is_external(&self) -> bool {
         self.cluster.is_none()
+    }
+}
+
+impl std::fmt::Debug for Embedded {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The URL holds a password.
+        f.debug_struct("Embedded").field("description", &self.description).finish_non_exhaustive()
     }
 }

@@ -172,3 +172,9 @@ fn remove_left_behind(home: &Path) {
         }
     }
 }
+
+impl std::fmt::Debug for PrivateServer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PrivateServer").field("port", &self.port()).finish_non_exhaustive()
+    }
+}

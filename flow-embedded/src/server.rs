@@ -133,6 +133,9 @@ fn spawn(setup: &Setup, port: u16) -> Result<Child, EmbeddedError> {
     if !setup.is_durable {
         setting("fsync", "off");
         setting("full_page_writes", "off");
+        // Compiling a statement costs more than the small statements of tests.
+        setting("jit", "off");
+        setting("max_wal_size", "256MB");
     }
     // A process group of its own, so that Ctrl-C on the terminal reaches the program, which still needs its database, and not the server.
     shell.stdout(log).stderr(log_twin).process_group(0);

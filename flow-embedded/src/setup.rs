@@ -38,7 +38,7 @@ impl Setup {
     /// The cluster that all tests share. It lingers, because a test runner ends one process before it starts the next. Blocks.
     pub(crate) fn tests() -> Result<Self, EmbeddedError> {
         let (account, binaries) = account_and_binaries()?;
-        let place = Home::open(&account)?.path().join(format!("test-pg{}", binaries.major));
+        let place = Home::open_in_memory(&account)?.path().join(format!("test-pg{}", binaries.major));
         let folder = Folder::open(&place, &account)?;
         Ok(Self { account, binaries, folder, is_durable: false, linger_s: 3 })
     }

@@ -221,3 +221,15 @@ async fn remove_old_templates(keeper: &mut PgConnection) {
         let _ = execute(keeper, format!("drop database if exists {name}")).await;
     }
 }
+
+impl std::fmt::Debug for TestServer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TestServer").field("description", &self.describe()).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for TestDatabase {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TestDatabase").field("name", &self.name).finish_non_exhaustive()
+    }
+}

@@ -482,7 +482,7 @@ create type flow.work as (
 
 -- What a claim sees at one message, with the row of its work, if that could be locked, and what is to be done:
 -- queued | exhausted (claimed), ended (its message is removed), busy (it stays), corrupt | misrouted (refused).
-create type flow.sighting as (
+create type flow.message_class as (
     delivery flow.delivery,
     run_id uuid,
     step_index integer,

@@ -3,6 +3,7 @@
 pub(crate) mod run_handle;
 
 use std::{
+    fmt,
     future::{Future, IntoFuture},
     marker::PhantomData,
     pin::Pin,
@@ -13,13 +14,13 @@ use chrono::{DateTime, Utc};
 use flow_core::{flow::Flow, value::FlowValue};
 use serde_json::Value;
 use sqlx::PgConnection;
-use uuid::Uuid;
 
 use crate::{
     client::run_handle::{RunHandle, Untyped},
     database::{
         db::Db,
         deploy::{self, Deployment, OnDrift, OnOptions},
+        id::RunId,
         store::{self, NewRuns},
     },
     error::{DbError, DeployError, RunError, StartError},
@@ -27,6 +28,21 @@ use crate::{
 };
 
 /// Starts runs and hands out handles of them. Cheap to clone; never changes the schema.
+///
+/// ```no_run
+/// # use flow_runtime::prelude::*;
+/// # struct Greet;
+/// # #[flow(input = String)]
+/// # impl Greet {
+/// #     #[step]
+/// #     async fn greet(&self, input: String) -> Result<String, StepError> { Ok(input) }
+/// # }
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let client = Client::connect("postgres://localhost/app").await?;
+/// let run = client.start::<Greet>(&"hello".into()).await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Client {
     db: Db,
@@ -70,11 +86,25 @@ impl Client {
     /// Starts one run for each input, in one call: all of them, or none when one is refused. Returns the handles in the
     /// order of the inputs.
     ///
+    /// ```no_run
+    /// # use flow_runtime::prelude::*;
+    /// # struct Greet;
+    /// # #[flow(input = String)]
+    /// # impl Greet {
+    /// #     #[step]
+    /// #     async fn greet(&self, input: String) -> Result<String, StepError> { Ok(input) }
+    /// # }
+    /// # async fn example(client: Client) -> Result<(), Box<dyn std::error::Error>> {
+    /// let runs = client.start_many::<Greet>(&["one".into(), "two".into()]).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// [`StartError`]; nothing was written.
     pub async fn start_many<F: Flow>(&self, inputs: &[F::Input]) -> Result<Vec<RunHandle<F>>, StartError> {
         let texts = inputs.iter().map(FlowValue::to_json).collect::<Result<_, _>>().map_err(StartError::Encode)?;
-        let run_ids = inputs.iter().map(|_| Uuid::now_v7()).collect();
+        let run_ids = inputs.iter().map(|_| RunId::generate().into()).collect();
         let new = NewRuns { inputs: texts, run_ids, ..NewRuns::of(F::SLUG) };
         let ids = start(&self.db, &new).await?;
         tracing::info!(flow = F::SLUG, runs = ids.len(), "runs started");
@@ -83,6 +113,20 @@ impl Client {
 
     /// Creates or verifies a flow as a worker does at its start, without a worker: for release jobs, which then see drift and
     /// differences before any worker is replaced. Writes rows only.
+    ///
+    /// ```no_run
+    /// # use flow_runtime::prelude::*;
+    /// # struct Greet;
+    /// # #[flow(input = String)]
+    /// # impl Greet {
+    /// #     #[step]
+    /// #     async fn greet(&self, input: String) -> Result<String, StepError> { Ok(input) }
+    /// # }
+    /// # async fn example(client: Client) -> Result<(), Box<dyn std::error::Error>> {
+    /// client.deploy::<Greet>().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`DeployError`]; [`DeployError::Queue`] when the flow's queues are not there yet, since they are tables that a client does not
@@ -103,11 +147,25 @@ impl Client {
 
     /// The handle of a run of flow `F` that was started before.
     ///
+    /// ```no_run
+    /// # use flow_runtime::prelude::*;
+    /// # struct Greet;
+    /// # #[flow(input = String)]
+    /// # impl Greet {
+    /// #     #[step]
+    /// #     async fn greet(&self, input: String) -> Result<String, StepError> { Ok(input) }
+    /// # }
+    /// # async fn example(client: Client) -> Result<(), Box<dyn std::error::Error>> {
+    /// let run = client.run::<Greet>("01a22ecc-aaad-7049-9629-b662b7b67abb".parse()?).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// [`RunError::NotFound`], and [`RunError::OtherFlow`] when the run is one of another flow.
-    pub async fn run<F: Flow>(&self, run_id: Uuid) -> Result<RunHandle<F>, RunError> {
+    pub async fn run<F: Flow>(&self, run_id: RunId) -> Result<RunHandle<F>, RunError> {
         let handle = RunHandle::new(self.db.clone(), run_id);
-        let row = store::get_run(self.db.pool(), run_id).await?.ok_or(RunError::NotFound(run_id))?;
+        let row = store::get_run(self.db.pool(), run_id.into()).await?.ok_or(RunError::NotFound(run_id))?;
         if row.flow == F::SLUG {
             return Ok(handle);
         }
@@ -115,19 +173,47 @@ impl Client {
     }
 
     /// The handle of a run whose flow's types this process does not know.
-    pub fn run_json(&self, run_id: Uuid) -> RunHandle<Untyped> {
+    ///
+    /// ```no_run
+    /// # use flow_runtime::prelude::*;
+    /// # struct Greet;
+    /// # #[flow(input = String)]
+    /// # impl Greet {
+    /// #     #[step]
+    /// #     async fn greet(&self, input: String) -> Result<String, StepError> { Ok(input) }
+    /// # }
+    /// # async fn example(client: Client, id: RunId) -> Result<(), Box<dyn std::error::Error>> {
+    /// let output: serde_json::Value = client.run_json(id).wait().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn run_json(&self, run_id: RunId) -> RunHandle<Untyped> {
         RunHandle::new(self.db.clone(), run_id)
     }
 }
 
 /// Starts the runs, here where a worker of this program has free slots, and tells who waits for the rest of their work.
-async fn start(db: &Db, new: &NewRuns) -> Result<Vec<Uuid>, StartError> {
+async fn start(db: &Db, new: &NewRuns) -> Result<Vec<RunId>, StartError> {
     let started = hand_over::start_runs(db, new).await?;
     db.hub().tell(started.news);
-    Ok(started.ids)
+    Ok(started.ids.into_iter().map(RunId::from).collect())
 }
 
 /// A run about to be started: await it to start it.
+///
+/// ```no_run
+/// # use flow_runtime::prelude::*;
+/// # struct Greet;
+/// # #[flow(input = String)]
+/// # impl Greet {
+/// #     #[step]
+/// #     async fn greet(&self, input: String) -> Result<String, StepError> { Ok(input) }
+/// # }
+/// # async fn example(client: Client) -> Result<(), Box<dyn std::error::Error>> {
+/// let run = client.start::<Greet>(&"hello".into()).idempotency_key("order 7").await?;
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "a run is started when this is awaited"]
 pub struct Start<F> {
     db: Db,
@@ -141,13 +227,13 @@ pub struct Start<F> {
 impl<F: 'static> Start<F> {
     /// The run has its id from here on, so that a start whose reply is lost can be repeated.
     fn new(db: &Db, slug: &str, input: serde_json::Result<String>) -> Self {
-        let new = NewRuns { run_ids: vec![Uuid::now_v7()], ..NewRuns::of(slug) };
+        let new = NewRuns { run_ids: vec![RunId::generate().into()], ..NewRuns::of(slug) };
         Self { db: db.clone(), new, input, is_named: false, flow: PhantomData }
     }
 
     /// Uses this id. When a run of the flow has it already, the handle is that run's.
-    pub fn run_id(mut self, run_id: Uuid) -> Self {
-        self.new.run_ids = vec![run_id];
+    pub fn run_id(mut self, run_id: RunId) -> Self {
+        self.new.run_ids = vec![run_id.into()];
         self.is_named = true;
         self
     }
@@ -168,12 +254,29 @@ impl<F: 'static> Start<F> {
 
     /// Starts the run in the caller's transaction: it is not claimable before the commit, and gone after a rollback.
     ///
+    /// ```no_run
+    /// # use flow_runtime::prelude::*;
+    /// # struct Greet;
+    /// # #[flow(input = String)]
+    /// # impl Greet {
+    /// #     #[step]
+    /// #     async fn greet(&self, input: String) -> Result<String, StepError> { Ok(input) }
+    /// # }
+    /// # async fn example(client: Client, pool: sqlx::PgPool) -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut transaction = pool.begin().await?;
+    /// // … your own statements …
+    /// let run = client.start::<Greet>(&"hello".into()).start_in(&mut transaction).await?;
+    /// transaction.commit().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// [`StartError`]; the transaction is then aborted.
     pub async fn start_in(mut self, connection: &mut PgConnection) -> Result<RunHandle<F>, StartError> {
         self.encode()?;
         let ids = store::start_runs_in(connection, &self.new).await?;
-        self.handle(&ids)
+        self.handle(ids.first().copied().map(RunId::from))
     }
 
     /// Puts the encoded input in its place.
@@ -183,10 +286,10 @@ impl<F: 'static> Start<F> {
         Ok(())
     }
 
-    fn handle(self, ids: &[Uuid]) -> Result<RunHandle<F>, StartError> {
-        let id = ids.first().ok_or_else(|| DbError::from(sqlx::Error::RowNotFound))?;
+    fn handle(self, id: Option<RunId>) -> Result<RunHandle<F>, StartError> {
+        let id = id.ok_or_else(|| DbError::from(sqlx::Error::RowNotFound))?;
         tracing::info!(flow = self.new.slug, run = %id, may_have_been_there = self.is_named, "run started");
-        Ok(RunHandle::new(self.db, *id))
+        Ok(RunHandle::new(self.db, id))
     }
 }
 
@@ -198,7 +301,13 @@ impl<F: 'static> IntoFuture for Start<F> {
         Box::pin(async move {
             self.encode()?;
             let ids = start(&self.db, &self.new).await?;
-            self.handle(&ids)
+            self.handle(ids.first().copied())
         })
+    }
+}
+
+impl<F> fmt::Debug for Start<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Start").field("flow", &self.new.slug).finish_non_exhaustive()
     }
 }

@@ -8,6 +8,7 @@ pub(crate) mod connector;
 pub(crate) mod db;
 pub(crate) mod deadline;
 pub(crate) mod deploy;
+pub(crate) mod id;
 pub(crate) mod link;
 pub(crate) mod literal;
 pub(crate) mod migrate;

@@ -1,13 +1,37 @@
 //! The private Postgres of [`flow_embedded`], as a database for clients and workers.
 
-pub use flow_embedded::{
-    Embedded, EmbeddedError, PrivateServer, TestDatabase, TestServer, open, open_tests, start_private,
-};
+pub use flow_embedded::{Embedded, EmbeddedError, PrivateServer, TestDatabase, TestServer, open_tests, start_private};
 
 use crate::{
     Db,
+    database::migrate,
     error::{DbError, MigrateError},
 };
+
+/// Opens the database `database` of the kept embedded server, as [`flow_embedded::open`] does.
+///
+/// A database that was made by another edition of flow, whose schema this program cannot bring to its own, stays as it is: the program
+/// gets another one beside it, with a name that adds eight digits, and a line in the log says so.
+///
+/// # Errors
+/// Every [`EmbeddedError`] names what was expected and the way out.
+pub async fn open(database: &str) -> Result<Embedded, EmbeddedError> {
+    let mut server = flow_embedded::open(database).await?;
+    if server.is_external() {
+        return Ok(server);
+    }
+    let is_foreign = async { migrate::is_of_other_edition(&mut Db::new(server.url())?.connect().await?).await };
+    // What stands in the way of the question is told by the calls that follow.
+    if is_foreign.await.unwrap_or(false) {
+        let beside = format!("{database}_{}", migrate::edition());
+        server.take_database(&beside).await?;
+        tracing::warn!(
+            "the database `{database}` of the embedded server was made by another edition of flow and is left as it is; \
+             `{beside}` is used beside it"
+        );
+    }
+    Ok(server)
+}
 
 impl Db {
     /// The database of an embedded server, migrated and [set to development](Db::set_development). One that the user names with

@@ -4,7 +4,8 @@ mod db;
 mod migrate;
 
 use sqlx::Error as SqlxError;
-use uuid::Uuid;
+
+use crate::database::id::RunId;
 
 pub use db::{DbError, DriverError};
 pub(crate) use db::{breaks_connection, message, sqlstate};
@@ -122,7 +123,7 @@ pub enum RunError {
     #[error("run {run_id} failed at step `{step}`: {error}")]
     Failed {
         /// The run.
-        run_id: Uuid,
+        run_id: RunId,
         /// The step that failed.
         step: String,
         /// Its error text.
@@ -130,15 +131,15 @@ pub enum RunError {
     },
     /// The run was cancelled.
     #[error("run {0} was cancelled")]
-    Cancelled(Uuid),
+    Cancelled(RunId),
     /// There is no such run.
     #[error("there is no run {0}; it may have been pruned or deleted with its flow")]
-    NotFound(Uuid),
+    NotFound(RunId),
     /// The run is one of another flow.
     #[error("run {run_id} is one of flow `{actual}`, not of `{expected}`")]
     OtherFlow {
         /// The run.
-        run_id: Uuid,
+        run_id: RunId,
         /// The flow that was asked for.
         expected: String,
         /// The run's flow.
@@ -156,7 +157,7 @@ pub enum RunError {
     #[error("what run {run_id} stored does not decode: {reason}; was it written by another version of the flow?")]
     Decode {
         /// The run.
-        run_id: Uuid,
+        run_id: RunId,
         /// Where and why, without the value.
         reason: String,
     },

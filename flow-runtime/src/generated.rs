@@ -1,5 +1,7 @@
 //! What generated code may name. Not part of the public interface: it changes with the macros.
 
+#![allow(missing_debug_implementations, reason = "nobody but generated code names these types")]
+
 mod call;
 mod const_text;
 mod debug_text;

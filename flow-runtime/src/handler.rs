@@ -79,5 +79,21 @@ impl<F: Handlers> Handlers for Arc<F> {
 #[doc = include_str!("../../flow-macros/src/manual.md")]
 struct Manual;
 
+impl<S> std::fmt::Debug for SharedHandlers<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SharedHandlers").finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for StepCall {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let kind = match self {
+            Self::Async(_) => "Async",
+            Self::Blocking(_) => "Blocking",
+        };
+        f.debug_struct(kind).finish_non_exhaustive()
+    }
+}
+
 #[cfg(test)]
 mod tests;

@@ -198,7 +198,7 @@ fn two_steps(mode: QueueMode) -> JsonFlow {
     let graph = graph.step(StepBuilder::single("one")).step(StepBuilder::single("two").needs(["one"]));
     let one = JsonHandler::new(async |call| Ok(json!(call.input().as_i64().unwrap_or_default() + 1)));
     let two = JsonHandler::new(async |call| Ok(json!(call.output("one").as_i64().unwrap_or_default() * 2)));
-    JsonFlow::new(graph).handler("one", one).handler("two", two).build().unwrap()
+    JsonFlow::builder(graph).handler("one", one).handler("two", two).build().unwrap()
 }
 
 // P32

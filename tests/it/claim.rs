@@ -1,6 +1,9 @@
 //! Claiming: who gets what, once, with which inputs.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::Arc,
+};
 
 use flow_tests::support::{Claim, Engine, Graph, Hand, complete_each};
 use serde_json::{Value, json};
@@ -9,25 +12,93 @@ fn map_over_input() -> Graph {
     Graph::new("each").map("one", "input", &[])
 }
 
+/// All that is stored of runs and their work, by table, in order.
+async fn rows(engine: &Engine) -> Value {
+    engine
+        .value(
+            "select jsonb_build_object(
+                 'run', (select jsonb_agg(r order by r.run_id) from flow.run r),
+                 'step', (select jsonb_agg(s order by s.run_id, s.step_index) from flow.step_state s),
+                 'task', (select jsonb_agg(t order by t.run_id, t.step_index, t.task_index) from flow.task t),
+                 'message', (select jsonb_object_agg(concat_ws('.', m.step_index, m.task_index), m.message_id) from test.messages() m),
+                 'error', (select count(*) from flow.attempt_error),
+                 'suspect', (select count(*) from flow.suspect))",
+        )
+        .await
+}
+
+/// Where two values differ, as a path, with what stands there afterwards.
+fn changes(path: &str, before: &Value, after: &Value, found: &mut BTreeMap<String, Value>) {
+    match (before, after) {
+        (Value::Object(old), Value::Object(new)) => {
+            for key in old.keys().chain(new.keys()) {
+                let (old, new) = (old.get(key).unwrap_or(&Value::Null), new.get(key).unwrap_or(&Value::Null));
+                changes(&format!("{path} {key}"), old, new, found);
+            }
+        }
+        (Value::Array(old), Value::Array(new)) if old.len() == new.len() => {
+            for (place, (old, new)) in old.iter().zip(new).enumerate() {
+                changes(&format!("{path} {place}"), old, new, found);
+            }
+        }
+        _ if before != after => drop(found.insert(path.trim().to_owned(), after.clone())),
+        _ => {}
+    }
+}
+
 // C1
 #[tokio::test]
 async fn claimed_work_is_started_and_listed_in_its_workers_hand() {
-    let engine = Engine::new().await;
-    let graph = Graph::new("one").single("a", &[]);
-    engine.deploy(&graph).await;
-    engine.start("one", 1).await;
-    let worker = engine.worker(&graph).await;
-    let claim = worker.claim_one().await;
-    assert_eq!(claim.attempt, 1);
-    let facts = engine
-        .words(
-            "select concat_ws(' ', t.status, t.attempt, t.worker_id, t.batch, t.claimed_at >= t.queued_at,
-                              (select count(*) from test.messages()), h.worker_id = t.worker_id, h.batch, h.runs = array[t.run_id],
-                              h.steps, h.tasks, h.batches)
-             from flow.tasks t, flow.hand h",
-        )
-        .await;
-    assert_eq!(facts, format!("started 1 {} {1} t 0 t {1} t {{0}} {{-1}} {{{1}}}", worker.id, claim.batch));
+    for (is_pgmq, is_map) in [(false, false), (false, true), (true, false), (true, true)] {
+        let engine = if is_pgmq { Engine::of_pgmq().await } else { Engine::of_rows().await };
+        let graph = Graph::new("one");
+        let graph = if is_map { graph.map("a", "input", &[]) } else { graph.single("a", &[]) };
+        let graph = graph.single("behind", &["a"]);
+        engine.deploy(&graph).await;
+        engine.start("one", json!([10, 20])).await;
+        let worker = engine.worker(&graph).await;
+        let before = rows(&engine).await;
+        let claim = worker.claim(1).await.remove(0);
+        let mut found = BTreeMap::new();
+        changes("", &before, &rows(&engine).await, &mut found);
+
+        let place = usize::try_from(claim.task).unwrap();
+        let (table, sent) = if is_map { (format!("task {place}"), claim.task) } else { ("step 0".to_owned(), -1) };
+        let claimed_at = found.remove(&format!("{table} claimed_at")).expect("it was claimed at some time");
+        let queued_at = &before[if is_map { "task" } else { "step" }][place]["queued_at"];
+        let order = "select $1::timestamptz <= $2::timestamptz and $2::timestamptz <= clock_timestamp()";
+        let order = sqlx::query_scalar(order).bind(queued_at.as_str()).bind(claimed_at.as_str());
+        let is_in_order: bool = order.fetch_one(engine.pool()).await.unwrap();
+        assert!(is_in_order, "queued {queued_at}, claimed {claimed_at}");
+        let mut expected = BTreeMap::from([
+            (format!("{table} attempt"), json!(1)),
+            (format!("{table} worker_id"), json!(worker.id)),
+            (format!("{table} batch"), json!(claim.batch)),
+            (format!("{table} timeout_ms"), json!(60_000)),
+        ]);
+        if is_map {
+            expected.insert(format!("{table} status"), json!("started"));
+        }
+        let message = format!("message 0.{sent}");
+        match is_pgmq {
+            // The last message takes the whole object along.
+            _ if !is_map => drop(expected.insert("message".to_owned(), Value::Null)),
+            true => drop(expected.insert(message, Value::Null)),
+            // Without a number the message has been null before, so its key is looked for below.
+            false => {}
+        }
+        assert_eq!(found, expected);
+        let left = engine.words("select concat_ws('.', m.step_index, m.task_index) from test.messages() m").await;
+        assert_eq!(left, if is_map { format!("0.{}", 1 - claim.task) } else { String::new() });
+        let hands: Value = engine.value("select jsonb_agg(h) from flow.hand h").await;
+        let listed = json!({"worker_id": worker.id, "batch": claim.batch, "is_exchange": true, "runs": [claim.run],
+                            "steps": [0], "tasks": [sent], "batches": [claim.batch]});
+        assert_eq!(hands, json!([listed]));
+        assert_eq!((claim.attempt, claim.step, claim.is_exhausted), (1, 0, false));
+        assert_eq!(claim.item, is_map.then(|| json!(10 * (claim.task + 1))));
+        assert_eq!(claim.dep(-1), Some(&json!([10, 20])));
+        engine.check().await;
+    }
 }
 
 // C2 B9
@@ -263,26 +334,62 @@ async fn an_exchange_claims_in_one_transaction_what_it_has_made_ready() {
 
 // C12
 #[tokio::test]
-async fn a_corrupt_batch_leaves_the_settlements_committed() {
+async fn a_bad_batch_leaves_the_settlements_and_the_consequence_committed() {
+    for is_corrupt in [true, false] {
+        let engine = Engine::of_rows().await;
+        let graph =
+            Graph::new("next").option("base_delay_ms", 0).map("m", "input", &[]).single("b", &["m"]).single("c", &[]);
+        engine.deploy(&graph).await;
+        let run = engine.start("next", json!([1, 2])).await;
+        let worker = engine.worker_of(&graph, "next", if is_corrupt { &[0, 1, 2] } else { &[0, 1] }).await;
+        engine.run_sql("select test.put_off('infinity', 'step_index = 2')").await;
+        let claims = worker.claim(2).await;
+        assert_eq!(claims.len(), 2);
+        engine.run_sql("select test.make_due()").await;
+        if is_corrupt {
+            engine.run_sql("select test.write_message('next', gen_random_uuid(), 0, -1, '-infinity')").await;
+        }
+        // One result ends a task for good, the other makes it wait again.
+        let reply = worker.exchange(10, &[claims[0].complete(7), claims[1].fail("again")]).await;
+        assert_eq!((reply.state.as_str(), reply.claims.len()), (if is_corrupt { "corrupt" } else { "misrouted" }, 0));
+        assert_eq!(reply.verdicts, ["accepted", "accepted"]);
+        assert!(reply.reason.contains("\"next\""), "{}", reply.reason);
+        let (done, again) = (claims[0].task, claims[1].task);
+        let tasks = engine.tasks(run).await;
+        for expected in [format!("m.{done}=completed/1"), format!("m.{again}=queued/1"), "c.0=queued/0".to_owned()] {
+            assert!(tasks.contains(&expected), "{tasks}");
+        }
+        assert_eq!(engine.value::<i64>("select count(*) from flow.attempt_error e where e.error = 'again'").await, 1);
+        let paused = engine.words("select q.paused_why from flow.queue q where q.paused_at is not null").await;
+        let disabled = engine.words("select concat_ws('|', n.name, n.disabled_why) from flow.worker_name n").await;
+        let expected =
+            if is_corrupt { (reply.reason, String::new()) } else { (String::new(), format!("hand|{}", reply.reason)) };
+        assert_eq!((paused, disabled), expected);
+        assert_eq!(worker.exchange(10, &[]).await.state, if is_corrupt { "paused" } else { "draining" });
+        engine
+            .run_sql("delete from flow.message where run_id not in (select run_id from flow.run); select flow.resume_queue('next'); select flow.enable_worker('hand')")
+            .await;
+        engine.worker(&graph).await.complete_all(|claim| json!(claim.step)).await;
+        assert_eq!(engine.words("select r.status::text from flow.run r").await, "completed");
+        engine.check().await;
+    }
+}
+
+// C12
+#[tokio::test]
+async fn what_the_results_made_ready_is_handed_out_beside_a_corrupt_batch() {
     let engine = Engine::of_rows().await;
     let graph = Graph::new("next").single("a", &[]).single("b", &["a"]);
-    engine.deploy(&graph).await;
-    let run = engine.start("next", 1).await;
-    let worker = engine.worker(&graph).await;
-    let first = worker.claim_one().await;
+    let (run, worker, first) = first_held(&engine, &graph).await;
     engine.run_sql("select test.write_message('next', gen_random_uuid(), 0, -1)").await;
     let reply = worker.exchange(10, &[first.complete(7)]).await;
-    // What the results made ready was handed out before the queue was looked at; a worker that stops gives it back.
+    // It was handed out before the queue was looked at; a worker that stops gives it back.
     assert_eq!((reply.state.as_str(), reply.claims.len()), ("corrupt", 1));
-    assert!(reply.reason.contains("\"next\"") && !reply.reason.contains("secret"), "{}", reply.reason);
     assert_eq!(engine.tasks(run).await, "a.0=completed/1 b.0=started/1");
-    let worker = {
-        assert_eq!(worker.release(&reply.claims).await, [true]);
-        engine.worker(&graph).await
-    };
-    assert_eq!(worker.exchange(10, &[]).await.state, "paused");
+    assert_eq!(worker.release(&reply.claims).await, [true]);
+    assert_eq!(engine.worker(&graph).await.exchange(10, &[]).await.state, "paused");
     engine.run_sql("delete from flow.message where run_id not in (select run_id from flow.run); select flow.resume_queue('next')").await;
-    assert_eq!(worker.claim_one().await.step, 1);
+    assert_eq!(engine.worker(&graph).await.claim_one().await.step, 1);
 }
 
 /// A run of a graph whose first step is held, with the worker.

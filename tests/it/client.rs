@@ -105,7 +105,7 @@ async fn an_old_run_is_found_by_its_id() {
     assert_eq!(old.wait().await.unwrap().after, "x");
     assert_eq!(old.step(Gate::GATE).await.unwrap(), StepOutput::Completed("x".to_owned()));
 
-    let unknown = Uuid::now_v7();
+    let unknown = RunId::from(Uuid::now_v7());
     assert!(matches!(client.run::<Gate>(unknown).await, Err(RunError::NotFound(id)) if id == unknown));
     let error = client.run::<Orders>(id).await.unwrap_err().to_string();
     assert!(error.contains("`gate`") && error.contains("`orders`"), "{error}");
@@ -233,7 +233,7 @@ async fn options_of_a_start_reach_the_run() {
     let worker = Worker::builder(&db).flow(Orders { announce: false }).build().unwrap().start().await.unwrap();
     let client = Client::new(&db);
     let order = Order { items: vec![], pick_ms: 0 };
-    let id = Uuid::now_v7();
+    let id = RunId::from(Uuid::now_v7());
     let first = client.start::<Orders>(&order).run_id(id).idempotency_key("k").await.unwrap();
     assert_eq!(first.id(), id);
     assert_eq!(client.start::<Orders>(&order).idempotency_key("k").await.unwrap().id(), id);
@@ -292,4 +292,11 @@ async fn refusals_say_what_is_wrong_and_what_to_do() {
 #[test]
 fn the_steps_of_the_flow_are_in_step_order() {
     assert_eq!(OrdersStep::ALL.iter().map(|step| step.as_str()).collect::<Vec<_>>(), ["reserve", "pick", "ship"]);
+}
+
+#[test]
+fn a_database_outside_of_a_runtime_is_refused_in_words() {
+    let error = Db::new("postgres://localhost/app").unwrap_err();
+    assert!(matches!(error, DbError::NoRuntime), "{error:?}");
+    assert!(error.to_string().contains("#[tokio::main]"), "{error}");
 }

@@ -44,7 +44,7 @@ async fn a_new_flow_with_step_queues_has_every_queue_in_pgmq_and_is_stored_whole
 
 /// A flow built at run time whose handlers do nothing.
 fn idle(graph: FlowBuilder) -> JsonFlow {
-    JsonFlow::new(graph).other_steps(JsonHandler::new(async |_| Ok(Value::Null))).build().unwrap()
+    JsonFlow::builder(graph).other_steps(JsonHandler::new(async |_| Ok(Value::Null))).build().unwrap()
 }
 
 // P1

@@ -44,7 +44,7 @@ const PATHS: [&str; 6] = [
 ];
 
 fn worker(engine: &Engine, flow: FlowBuilder, on_drift: OnDrift) -> Worker {
-    let flow = JsonFlow::new(flow).other_steps(JsonHandler::new(async |_| Ok(Value::Null))).build().unwrap();
+    let flow = JsonFlow::builder(flow).other_steps(JsonHandler::new(async |_| Ok(Value::Null))).build().unwrap();
     Worker::builder(&Db::new(engine.url()).unwrap()).json(flow).on_drift(on_drift).build().unwrap()
 }
 
@@ -81,7 +81,8 @@ async fn a_worker_with_changed_types_is_refused_whole_or_told_of_every_path() {
     for path in PATHS {
         assert!(told[0].replace('\\', "").contains(&format!("\"{path}\"")), "{path}: {told:?}");
     }
-    let definition = JsonFlow::new(after()).other_steps(JsonHandler::new(async |_| Ok(Value::Null))).build().unwrap();
+    let definition =
+        JsonFlow::builder(after()).other_steps(JsonHandler::new(async |_| Ok(Value::Null))).build().unwrap();
     let contract = &definition.definition().contract;
     let mut sent = vec![contract.input.schema.clone()];
     sent.extend(contract.outputs.iter().map(|output| output.schema.clone()));

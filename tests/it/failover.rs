@@ -17,7 +17,7 @@ async fn a_standby_is_never_believed() {
     let run = Client::new(&db).start::<Tick>(&1).await.unwrap();
     let Some(standby) = Standby::of(&url).await else { return };
     let client = Client::new(&Db::new(standby.url()).unwrap());
-    for unknown in [run.id(), uuid::Uuid::now_v7()] {
+    for unknown in [run.id(), uuid::Uuid::now_v7().into()] {
         let error = client.run_json(unknown).status().await.unwrap_err();
         let RunError::Db(error) = &error else { panic!("{error:?}") };
         assert!(error.is_transient(), "{error:?}");

@@ -83,7 +83,7 @@ impl Watched {
             let diary = diary.clone();
             JsonHandler::new(move |call| obey(diary.clone(), call))
         };
-        let flow = JsonFlow::new(graph).handler("act", handler).build().unwrap();
+        let flow = JsonFlow::builder(graph).handler("act", handler).build().unwrap();
         let db = Db::new(engine.url()).unwrap();
         let worker = set(Worker::builder(&db).json(flow).lease(FAR).poll_interval(FAR)).build().unwrap();
         Self { worker: worker.start().await.unwrap(), client: Client::new(&db), engine, diary }
@@ -262,7 +262,7 @@ async fn a_handler_past_its_steps_or_its_flows_timeout_is_dropped_and_tried_agai
         let stops = Arc::clone(&stops);
         JsonHandler::new(move |call| hang_once(Arc::clone(&stops), call))
     };
-    let flow = JsonFlow::new(graph).other_steps(handler).build().unwrap();
+    let flow = JsonFlow::builder(graph).other_steps(handler).build().unwrap();
     let worker = Worker::builder(&db).json(flow).build().unwrap().start().await.unwrap();
     let run = Client::new(&db).start_json("timed", &json!(null)).await.unwrap();
     let ended = tokio::time::timeout(Duration::from_secs(30), run.wait()).await.expect("both are stopped").unwrap();

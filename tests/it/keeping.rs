@@ -342,7 +342,7 @@ async fn workers_remove_what_the_retention_keeps_no_longer() {
     // The first look comes after some seconds.
     eventually("the old run is gone", async || {
         let left: Vec<Uuid> = sqlx::query_scalar("select run_id from flow.run").fetch_all(test.pool()).await.unwrap();
-        left == [new.id()]
+        left == [new.id().as_uuid()]
     })
     .await;
     worker.shutdown().await.unwrap();

@@ -161,7 +161,7 @@ async fn a_server_without_room_says_so_in_its_own_words() {
         cause = error.source();
     }
     assert!(told.contains("too many connections for role"), "{told}");
-    let error = client.run_json(uuid::Uuid::now_v7()).status().await.unwrap_err();
+    let error = client.run_json(uuid::Uuid::now_v7().into()).status().await.unwrap_err();
     assert!(
         matches!(&error, flow_runtime::error::RunError::Db(DbError::Other(cause)) if cause.code().as_deref() == Some("53300")),
         "{error:?}"

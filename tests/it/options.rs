@@ -86,7 +86,7 @@ async fn each_option_alone_and_all_together_apply_to_root_and_dependent_steps() 
 /// A worker of the flow starts, and stops again; returns the lines in which it told of changed options, without what
 /// stands before them.
 async fn deploy(engine: &Engine, flow: FlowBuilder) -> Vec<String> {
-    let flow = JsonFlow::new(flow).other_steps(JsonHandler::new(async |_| Ok(Value::Null))).build().unwrap();
+    let flow = JsonFlow::builder(flow).other_steps(JsonHandler::new(async |_| Ok(Value::Null))).build().unwrap();
     let db = Db::new(engine.url()).unwrap();
     let (log, _guard) = Log::begin();
     Worker::builder(&db).json(flow).build().unwrap().start().await.unwrap().shutdown().await.unwrap();

@@ -1,7 +1,9 @@
 //! Queues: their names and owners, what becomes of messages that fit nothing, and pausing.
 
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
 use flow_tests::support::{Engine, Graph};
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn shop() -> Graph {
     Graph::new("Shop").single("reserve", &[]).single("Ship", &[]).step_queues()
@@ -251,34 +253,56 @@ async fn a_message_in_another_queue_than_its_tasks_is_corrupt() {
     assert_eq!(other.claim(10).await.len(), 1);
 }
 
+/// Every row that a claim might change, with the transaction that wrote it; of messages all but when they are visible and how often they were read.
+async fn everything(engine: &Engine) -> Value {
+    engine
+        .value(
+            "select jsonb_build_object(
+                 'run', (select jsonb_agg(jsonb_build_array(r, r.xmin::text) order by r.run_id) from flow.run r),
+                 'step', (select jsonb_agg(jsonb_build_array(s, s.xmin::text) order by s.run_id, s.step_index) from flow.step_state s),
+                 'task', (select jsonb_agg(jsonb_build_array(t, t.xmin::text) order by t.run_id, t.step_index, t.task_index) from flow.task t),
+                 'hand', (select jsonb_agg(h order by h.worker_id, h.batch) from flow.hand h),
+                 'error', (select jsonb_agg(e order by e.run_id, e.step_index, e.task_index) from flow.attempt_error e),
+                 'suspect', (select jsonb_agg(s order by s.run_id, s.step_index, s.task_index) from flow.suspect s),
+                 'message', (select jsonb_agg(to_jsonb(m) - 'due_at' order by m.queue, m.run_id, m.step_index, m.task_index)
+                             from test.messages() m))",
+        )
+        .await
+}
+
 // Q17
 #[tokio::test]
 async fn a_batch_with_one_bad_message_changes_nothing_else() {
-    for bad in [
-        "select test.write_message('each', gen_random_uuid(), 0, 0, '-infinity')",
-        "update flow.worker set steps = '{7}'",
-    ] {
-        let graph = each();
-        let engine = Engine::with(&graph).await;
-        let run = engine.start("each", vec![0; 9]).await;
-        let worker = engine.worker(&graph).await;
-        // One is terminal with its message still there, one was lost by its worker.
-        let claims = worker.claim(1).await;
-        engine.pass_time().await;
-        engine
-            .run_sql("update flow.task set status = 'completed', ended_at = now() where task_index = 8; update flow.step_state set remaining_tasks = 8")
-            .await;
-        engine.run_sql(bad).await;
-        let before = (engine.tasks(run).await, engine.messages().await);
-        let bodies = "select m::text from test.messages() m order by m";
-        let messages = engine.words(bodies).await;
-        let reply = worker.exchange(10, &[]).await;
-        assert!(["corrupt", "misrouted"].contains(&reply.state.as_str()), "{}", reply.state);
-        assert_eq!(reply.claims, []);
-        assert_eq!((engine.tasks(run).await, engine.messages().await), before);
-        assert_eq!(engine.words(bodies).await, messages);
-        assert_eq!(engine.visible().await, engine.messages().await);
-        assert_eq!(claims.len(), 1);
+    for is_pgmq in [false, true] {
+        for is_corrupt in [true, false] {
+            let graph = Graph::new("each").map("m", "input", &[]).single("b", &[]);
+            let engine = if is_pgmq { Engine::of_pgmq().await } else { Engine::of_rows().await };
+            engine.deploy(&graph).await;
+            engine.start("each", vec![0; if is_corrupt { 8 } else { 9 }]).await;
+            // Of the work one is terminal with its message still there, and one was lost by its worker.
+            engine.worker(&graph).await.claim(1).await;
+            engine.pass_time().await;
+            engine
+                .run_sql("update flow.task set status = 'completed', ended_at = now() where task_index = 7; update flow.step_state set remaining_tasks = remaining_tasks - 1 where step_index = 0")
+                .await;
+            let worker = if is_corrupt {
+                engine.run_sql("select test.write_message('each', gen_random_uuid(), 0, 0, '-infinity')").await;
+                engine.worker(&graph).await
+            } else {
+                engine.worker_of(&graph, "each", &[0]).await
+            };
+            let suspects: i64 = engine.value("select count(*) from flow.suspect").await;
+            assert_eq!((engine.messages().await, engine.visible().await, suspects), (10, 10, 0));
+            let before = everything(&engine).await;
+            let reply = worker.exchange(10, &[]).await;
+            assert_eq!(reply.state, if is_corrupt { "corrupt" } else { "misrouted" });
+            assert_eq!(reply.claims, []);
+            assert_eq!(everything(&engine).await, before);
+            assert_eq!(engine.visible().await, 10, "all are visible at once");
+            let paused: i64 = engine.value("select count(*) from flow.queue q where q.paused_at is not null").await;
+            let disabled: i64 = engine.value("select count(*) from flow.worker_name").await;
+            assert_eq!((paused, disabled), if is_corrupt { (1, 0) } else { (0, 1) });
+        }
     }
 }
 
@@ -417,29 +441,65 @@ async fn queues_without_workers_are_shown_with_what_waits() {
     engine.check().await;
 }
 
+/// Flows with step queues whose names come close to each other: one chain of words cut into flow and step at every place, and flows and
+/// steps that are the same but for their last letter and too long to be readable.
+fn close_flows() -> BTreeMap<String, BTreeSet<String>> {
+    let mut flows: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let words = ["a", "b", "a1", "i", "s2"];
+    let chains = (0..625).map(|n: usize| [n / 125, n / 25 % 5, n / 5 % 5, n % 5].map(|place| words[place]));
+    for chain in chains {
+        for cut in 1..4 {
+            flows.entry(chain[..cut].join("_")).or_default().insert(chain[cut..].join("_"));
+        }
+    }
+    let letters = || ('a'..='z').chain('0'..='9');
+    for (first, last) in (0..150).map(|n| (n / 36, n % 36)).map(|(a, b)| (letters().nth(a), letters().nth(b))) {
+        let flow = format!("{}{}{}", "l".repeat(40), first.unwrap(), last.unwrap());
+        // Readable names of 46, and names by index, of which those below ten and those above have different lengths.
+        let short = letters().map(|letter| format!("s{letter}"));
+        flows
+            .entry(flow)
+            .or_default()
+            .extend(short.chain(letters().map(|letter| format!("{}{letter}", "s".repeat(60)))));
+    }
+    flows
+}
+
 // Q5
 #[tokio::test]
 async fn queue_names_are_unique_and_pgmq_takes_them() {
     let engine = Engine::of_pgmq().await;
-    let names = "with slug as (
-                     select n, substr(md5(n::text) || md5((n + 1)::text), 1, 1 + n % 46) as text from generate_series(1, 2500) n
-                 ), legal as (select 'f' || regexp_replace(text, '[^a-z0-9]', '', 'g') as flow, n from slug
-                 ), pair as (
-                     select distinct lower(l.flow) as flow, s.step, s.step_index from legal l
-                     cross join lateral (values ('a', 0), ('b_1', 1), ('Step' || l.n, 2), (repeat('s', 1 + l.n % 60), 3)) s(step, step_index)
-                 ), named as (
-                     select flow, step_index, flow.step_queue_name(flow, step, step_index) as name from pair
-                     union all select distinct flow, -1, flow from pair where length(flow) <= 47)";
-    let count: i64 = sqlx::query_scalar(sqlx::AssertSqlSafe(format!("{names} select count(*) from named")))
-        .fetch_one(engine.pool())
-        .await
-        .unwrap();
-    assert!(count >= 10_000, "{count} names");
-    let shared = format!(
-        "{names} select count(*) from (select name from named where name is not null group by name having count(distinct (flow, step_index)) > 1) d"
-    );
-    assert_eq!(sqlx::query_scalar::<_, i64>(sqlx::AssertSqlSafe(shared)).fetch_one(engine.pool()).await.unwrap(), 0);
-    let taken = format!("{names} select count(pgmq.validate_queue_name(name)) from named where name is not null");
-    sqlx::query(sqlx::AssertSqlSafe(taken)).execute(engine.pool()).await.unwrap();
+    let flows = close_flows();
+    let spellings: [fn(&str) -> String; 3] =
+        [str::to_owned, str::to_uppercase, |slug| slug[..1].to_uppercase() + &slug[1..]];
+    let (mut shapes, mut owners) = (Vec::new(), Vec::new());
+    for (flow, steps) in &flows {
+        for spelling in spellings {
+            let spelled: Vec<_> = steps.iter().map(|step| json!({"slug": spelling(step)})).collect();
+            let plain = json!({"slug": spelling(flow), "queue_mode": "plain", "steps": [spelled[0]]});
+            shapes.extend([plain, json!({"slug": spelling(flow), "queue_mode": "step_queues", "steps": spelled})]);
+            owners.push((flow.as_str(), None));
+            owners.extend(steps.iter().map(|step| (flow.as_str(), Some(step.as_str()))));
+        }
+    }
+    let legal = "select count(*) from unnest($1::jsonb[]) f, jsonb_array_elements(f -> 'steps') s
+                 where flow.slug_error(f ->> 'slug', 47) is not null or flow.slug_error(s ->> 'slug', 128) is not null";
+    assert_eq!(sqlx::query_scalar::<_, i64>(legal).bind(&shapes).fetch_one(engine.pool()).await.unwrap(), 0);
+    let names = "select q.queue from unnest($1::jsonb[]) with ordinality f(shape, ord)
+                 cross join lateral flow.list_queues(f.shape) q order by f.ord, q.step_index";
+    let names: Vec<Option<String>> = sqlx::query_scalar(names).bind(&shapes).fetch_all(engine.pool()).await.unwrap();
+    assert_eq!(names.len(), owners.len());
+    let mut owner_of: HashMap<String, (&str, Option<&str>)> = HashMap::new();
+    for (name, owner) in names.into_iter().zip(owners) {
+        let name = name.unwrap_or_else(|| panic!("{owner:?} has no name"));
+        let first = *owner_of.entry(name.clone()).or_insert(owner);
+        assert_eq!(first, owner, "both have the name {name}");
+    }
+    assert!(owner_of.len() > 10_000, "{} names", owner_of.len());
+    let by_index = owner_of.keys().filter(|name| name.rsplit("__").next().unwrap().parse::<u32>().is_ok()).count();
+    assert!(by_index > 5_000, "{by_index} names by index");
+    let names: Vec<String> = owner_of.into_keys().collect();
+    let taken = "select count(pgmq.validate_queue_name(n)) from unnest($1::text[]) n";
+    sqlx::query(taken).bind(names).execute(engine.pool()).await.unwrap();
     engine.check().await;
 }

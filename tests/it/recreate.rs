@@ -103,7 +103,7 @@ async fn a_recreation_waits_for_the_old_program_and_touches_no_other_flow() {
 /// Another shape of the rollout's flow, whose worker waits for the old one's for half a second.
 fn impatient(db: &Db) -> Worker {
     let graph = FlowBuilder::new("parcels").step(StepBuilder::single("post"));
-    let flow = JsonFlow::new(graph).handler("post", JsonHandler::new(async |_| Ok(Value::Null))).build().unwrap();
+    let flow = JsonFlow::builder(graph).handler("post", JsonHandler::new(async |_| Ok(Value::Null))).build().unwrap();
     Worker::builder(db).json(flow).name(NEW).drain_wait(Duration::from_millis(500)).build().unwrap()
 }
 
@@ -136,4 +136,33 @@ async fn a_wait_for_an_old_program_that_goes_on_ends_deletes_nothing_and_names_i
     let _next = rehearsal.old(OLD);
     assert_eq!(held.wait().await.unwrap(), json!({"send": "held, unweighed"}));
     assert_eq!(ended.wait().await.unwrap(), json!({"send": "ended, unweighed"}));
+}
+
+// P19
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_frozen_over_a_recreation_claims_nothing_and_stops_when_it_thaws() {
+    let rehearsal = in_development().await;
+    let mut old = rehearsal.old(OLD);
+    eventually("the old worker works", async || rehearsal.alive(&[OLD]).await == 1).await;
+    old.signal("STOP");
+    rehearsal.sql("update flow.process set lease_until = now() - interval '1 h'").await;
+    let new = rehearsal.new_program("in_place", NEW);
+    eventually("the flow is made anew", async || rehearsal.alive(&[NEW]).await == 1).await;
+    assert_eq!(rehearsal.number("select count(*) from flow.step where slug = 'weigh'").await, 1);
+    // Nobody is there but the frozen process when it thaws, with work for whoever claims it.
+    new.signal("TERM");
+    check_ended(vec![new]).await;
+    let waiting = rehearsal.run("parcels", "waiting", "").await;
+    old.signal("CONT");
+    let (is_success, error) = old.ended().await;
+    assert!(!is_success && error.contains("is not registered; its flow was deleted or made anew"), "{error}");
+    let untouched = "select count(*) from flow.tasks t where t.status = 'queued' and t.attempt = 0";
+    assert_eq!(rehearsal.number(untouched).await, 1);
+    let traces = "select (select count(*) from flow.tasks) + (select count(*) from flow.hand) + (select count(*) from flow.attempt_error)
+                       + (select count(*) from flow.worker w where w.stopped_at is null)";
+    assert_eq!(rehearsal.number(traces).await, 1, "the waiting task and nothing else");
+
+    let _new = rehearsal.new_program("in_place", NEW);
+    assert_eq!(waiting.wait().await.unwrap(), json!({"send": "waiting, 7 g"}));
+    assert_eq!(rehearsal.number("select count(*) from flow.tasks t where t.attempt <> 1").await, 0);
 }

@@ -65,3 +65,19 @@ async fn a_statement_that_is_refused_on_a_fresh_connection_too_ends_the_worker()
         assert!(format!("{error:?}").contains("refused by the test"), "{code}: {error:?}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_state_that_a_worker_does_not_know_ends_it_and_is_named() {
+    let test = TestDb::new().await;
+    let db = Db::new(test.url()).unwrap();
+    let worker = Worker::builder(&db).flow(Tick).build().unwrap().start().await.unwrap();
+    make_anew(test.pool(), |definition| {
+        let state = "p_state := v_self.state;";
+        assert_eq!(definition.matches(state).count(), 1, "{definition}");
+        definition.replace(state, "p_state := 'asleep'; return;")
+    })
+    .await;
+    let stopped = tokio::time::timeout(LIMIT, worker.stopped()).await.expect("the worker tries for ever");
+    let error = format!("{:?}", stopped.unwrap_err());
+    assert!(error.contains("a word that this program does not know") && error.contains("`asleep`"), "{error}");
+}

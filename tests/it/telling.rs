@@ -51,7 +51,7 @@ async fn who_waits_in_the_same_process_is_told_without_notifications() {
     sqlx::raw_sql(
         "create or replace function flow.tell_others(p_queues integer[], p_runs uuid[], p_workers bigint[], p_origin text)
          returns void language plpgsql as $$ begin raise exception 'nobody listens'; end $$;
-         create or replace function flow.ended_runs(p_runs uuid[]) returns uuid[] language sql stable as $$ select '{}'::uuid[] $$",
+         create or replace function flow.list_ended_runs(p_runs uuid[]) returns uuid[] language sql stable as $$ select '{}'::uuid[] $$",
     )
     .execute(test.pool())
     .await

@@ -386,7 +386,7 @@ impl Witness {
             step: ctx.step().to_owned(),
             task: ctx.task_index(),
             attempt: ctx.attempt(),
-            worker: ctx.worker_id(),
+            worker: ctx.worker_id().as_i64(),
             deadline: ctx.deadline().to_rfc3339_opts(chrono::SecondsFormat::Micros, true),
         })
     }
@@ -402,7 +402,7 @@ async fn a_context_tells_who_and_where_and_until_when() {
     let said = run.wait().await.unwrap().tell;
     for (task, said) in (0..).zip(&said) {
         assert_eq!((said.run.as_str(), said.step.as_str(), said.task), (run.id().to_string().as_str(), "tell", task));
-        assert_eq!((said.attempt, said.worker), (1 + task, worker.worker_id()));
+        assert_eq!((said.attempt, said.worker), (1 + task, worker.worker_id().as_i64()));
     }
     let deadlines = "select array_agg(to_char((t.claimed_at + interval '90 s') at time zone 'utc', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')
                      order by t.task_index) from flow.tasks t";

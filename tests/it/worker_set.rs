@@ -163,7 +163,7 @@ async fn a_flow_built_at_run_time_runs() {
     let graph = FlowBuilder::new("built")
         .step(StepBuilder::map("double", "input"))
         .step(StepBuilder::single("sum").needs(["double"]));
-    let flow = JsonFlow::new(graph)
+    let flow = JsonFlow::builder(graph)
         .handler("double", JsonHandler::new(async |call| Ok(json!(call.item().as_i64().unwrap_or(0) * 2))))
         .handler(
             "sum",

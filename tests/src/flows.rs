@@ -1,9 +1,15 @@
 //! Flows that several tests, and the programs they start, have in common.
 
-use std::{path::Path, time::Duration};
+use std::{
+    fs::OpenOptions,
+    io::Write,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use flow_runtime::{prelude::*, with_step_queues};
 use serde::{Deserialize, Serialize};
+use tokio::signal::unix::{SignalKind, signal};
 
 /// What [`Orders`] is started with.
 #[derive(Debug, Clone, Serialize, Deserialize, schemars::JsonSchema)]
@@ -123,5 +129,91 @@ impl Tick {
     #[step]
     async fn only(&self, input: u32) -> Result<u32, StepError> {
         Ok(input)
+    }
+}
+
+/// What [`Watchful`] is started with.
+#[derive(Debug, Clone, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Watch {
+    /// What it prints.
+    pub name: String,
+    /// A file; once it is there, the handler ends.
+    pub gate: String,
+}
+
+/// One step that ends when its gate is open, or when it is told that its attempt is over.
+pub struct Watchful;
+
+#[flow(input = Watch, base_delay = "0s")]
+impl Watchful {
+    /// Says when it begins and when it is told.
+    #[step]
+    async fn stand(&self, input: Watch, ctx: &StepContext) -> Result<String, StepError> {
+        let Watch { name, gate } = input;
+        println!("begins {name} attempt {}", ctx.attempt());
+        while !Path::new(&gate).exists() {
+            tokio::select! {
+                () = ctx.cancelled() => {
+                    println!("told {name} attempt {}", ctx.attempt());
+                    return Ok("told".to_owned());
+                }
+                () = tokio::time::sleep(Duration::from_millis(20)) => {}
+            }
+        }
+        Ok(format!("attempt {}", ctx.attempt()))
+    }
+}
+
+/// Two steps; the first one of run 1 waits for its process to be told to end, and starts another run then.
+pub struct Successor {
+    /// Where it starts the other run.
+    pub db: Db,
+}
+
+#[flow(input = u32)]
+impl Successor {
+    /// Ends only after the signal.
+    #[step]
+    async fn first(&self, input: u32) -> Result<u32, StepError> {
+        if input == 1 {
+            let mut told = signal(SignalKind::terminate()).map_err(|error| StepError::new(error.to_string()))?;
+            println!("first {input}");
+            told.recv().await;
+            // The worker hears the same signal, and drains by now.
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            let other = Client::new(&self.db).start::<Successor>(&2).await;
+            println!("started {}", other.map_err(|error| StepError::new(error.to_string()))?.id());
+        } else {
+            println!("first {input}");
+        }
+        Ok(input)
+    }
+
+    /// Says that it begins.
+    #[step]
+    async fn second(&self, first: u32) -> Result<u32, StepError> {
+        println!("second {first}");
+        Ok(first)
+    }
+}
+
+/// A map whose handlers never end in one process, and write each call to a file in the others.
+pub struct Pieces {
+    /// Where each call is written; without it no handler ends.
+    pub calls: Option<PathBuf>,
+}
+
+#[flow(input = Vec<u32>, timeout = "600s", base_delay = "0s")]
+impl Pieces {
+    /// Passes the number on.
+    #[map(over = input)]
+    async fn piece(&self, item: u32, ctx: &StepContext) -> Result<u32, StepError> {
+        let Some(calls) = &self.calls else { return std::future::pending().await };
+        let line = format!("{} {item}\n", ctx.run_id());
+        let written = OpenOptions::new().append(true).create(true).open(calls);
+        written
+            .and_then(|mut file| file.write_all(line.as_bytes()))
+            .map_err(|error| StepError::new(error.to_string()))?;
+        Ok(item)
     }
 }

@@ -8,7 +8,7 @@ use tokio::process::Command;
 use crate::{
     RunArgs,
     bench::Case,
-    peers::PeerName,
+    peer_name::PeerName,
     report::{Outcome, Report, median_of, settings, table},
     server::Server,
 };
@@ -45,6 +45,7 @@ pub(crate) async fn run(args: RunArgs) -> anyhow::Result<()> {
             }
         }
     }
+    println!("# Beside other engines\n\nWritten by `{}`.\n", std::env::args().collect::<Vec<_>>().join(" "));
     println!("{}; {rounds} rounds, medians.", server.describe().await?);
     println!("Yardstick, transactions/s each round: {}.", join(&yardsticks));
     println!("Median {:.0}.\n", median_of(yardsticks).unwrap_or_default());

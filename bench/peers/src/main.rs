@@ -6,6 +6,7 @@ mod bench;
 mod driver;
 mod measure;
 mod meter;
+mod peer_name;
 mod peers;
 mod report;
 mod server;
@@ -13,7 +14,7 @@ mod server;
 use clap::{Args, Parser, Subcommand};
 
 use bench::Case;
-use peers::PeerName;
+use peer_name::PeerName;
 
 /// Measures flow and its peers on one Postgres.
 #[derive(Parser)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{bench::Case, peers::PeerName};
+use crate::{bench::Case, peer_name::PeerName};
 
 /// One measurement. Numbers a step are of all the work between the first start and the last end.
 #[derive(Clone, Serialize, Deserialize)]

@@ -33,7 +33,7 @@ pub(crate) async fn growth(bench: &mut Bench) -> anyhow::Result<()> {
         insert_history(&fresh, tasks).await?;
         let (line, done) = chain_on(&fresh, 3_000, 1).await?;
         let settings = format!("ended tasks {tasks}");
-        bench.note(Line { case: "growth", size: 3_000, settings, ..steps(line, done) })?;
+        bench.note(Line { case: "growth".into(), size: 3_000, settings, ..steps(line, done) })?;
     }
     Ok(())
 }
@@ -58,7 +58,12 @@ pub(crate) async fn hidden(bench: &mut Bench) -> anyhow::Result<()> {
     for hidden in [0, 100_000] {
         let fresh = bench.fresh().await?;
         let (line, done) = hidden_on(&fresh, hidden, 9_000).await?;
-        bench.note(Line { case: "hidden", size: 9_000, settings: format!("hidden {hidden}"), ..steps(line, done) })?;
+        bench.note(Line {
+            case: "hidden".into(),
+            size: 9_000,
+            settings: format!("hidden {hidden}"),
+            ..steps(line, done)
+        })?;
     }
     Ok(())
 }

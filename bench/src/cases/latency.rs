@@ -31,5 +31,5 @@ pub(crate) async fn latency(bench: &mut Bench, runs: u32) -> anyhow::Result<()> 
     let mut times = times.split_off(times.len() / 10);
     times.sort_by(f64::total_cmp);
     let at = |share: f64| times.get((times.len() as f64 * share) as usize).copied().map(rounded);
-    bench.note(Line { case: "latency", size: runs as usize, p50_ms: at(0.5), p99_ms: at(0.99), ..line })
+    bench.note(Line { case: "latency".into(), size: runs as usize, p50_ms: at(0.5), p99_ms: at(0.99), ..line })
 }

@@ -21,7 +21,7 @@ pub(crate) async fn chain(bench: &mut Bench, runs: u32, workers: usize) -> anyho
     let fresh = bench.fresh().await?;
     let (line, done) = chain_on(&fresh, runs, workers).await?;
     let settings = format!("workers {workers}");
-    bench.note(Line { case: "chain", size: runs as usize, settings, ..steps(line, done) })
+    bench.note(Line { case: "chain".into(), size: runs as usize, settings, ..steps(line, done) })
 }
 
 /// Three steps in a row, on a database that may have a history.
@@ -36,7 +36,7 @@ pub(crate) async fn single(bench: &mut Bench, runs: u32) -> anyhow::Result<()> {
     let worker = Worker::builder(fresh.db()).flow(Single);
     let (line, done) = work(&fresh, vec![worker], vec![Starts::numbers(Single::SLUG, runs)]).await?;
     let floor = pgmq_floor_us(&fresh).await?;
-    bench.note(Line { case: "single", size: runs as usize, pgmq_floor_us: floor, ..steps(line, done) })
+    bench.note(Line { case: "single".into(), size: runs as usize, pgmq_floor_us: floor, ..steps(line, done) })
 }
 
 /// One step, two beside each other, one that joins them.
@@ -44,14 +44,14 @@ pub(crate) async fn diamond(bench: &mut Bench, runs: u32) -> anyhow::Result<()> 
     let fresh = bench.fresh().await?;
     let worker = Worker::builder(fresh.db()).flow(Diamond);
     let (line, done) = work(&fresh, vec![worker], vec![Starts::numbers(Diamond::SLUG, runs)]).await?;
-    bench.note(Line { case: "diamond", size: runs as usize, ..steps(line, done) })
+    bench.note(Line { case: "diamond".into(), size: runs as usize, ..steps(line, done) })
 }
 
 /// A map, again and again.
 pub(crate) async fn map(bench: &mut Bench, items: u32) -> anyhow::Result<()> {
     let fresh = bench.fresh().await?;
     let (line, done) = map_on(&fresh, items, 1).await?;
-    bench.note(Line { case: "map", size: items as usize, ..tasks(line, done) })
+    bench.note(Line { case: "map".into(), size: items as usize, ..tasks(line, done) })
 }
 
 /// Maps of so many elements, one after the other, until 10,000 tasks are done; with so many workers.
@@ -66,7 +66,7 @@ pub(crate) async fn wide(bench: &mut Bench, ways: usize, runs: usize) -> anyhow:
     let fresh = bench.fresh().await?;
     let worker = Worker::builder(fresh.db()).json(flows::wide(ways)?);
     let (line, done) = work(&fresh, vec![worker], vec![Starts::same("wide", runs, "1")]).await?;
-    bench.note(Line { case: "wide", size: runs, settings: format!("ways {ways}"), ..steps(line, done) })
+    bench.note(Line { case: "wide".into(), size: runs, settings: format!("ways {ways}"), ..steps(line, done) })
 }
 
 /// A recorded workflow without its sleeps.
@@ -78,7 +78,7 @@ pub(crate) async fn wfformat(bench: &mut Bench, file: &Path) -> anyhow::Result<(
     let worker = Worker::builder(fresh.db()).json(flow);
     let (line, done) = work(&fresh, vec![worker], vec![Starts::same(&slug, 1, "null")]).await?;
     let settings = file.file_name().context("a file has a name")?.to_string_lossy().into_owned();
-    bench.note(Line { case: "wfformat", size: workflow.tasks.len(), settings, ..steps(line, done) })
+    bench.note(Line { case: "wfformat".into(), size: workflow.tasks.len(), settings, ..steps(line, done) })
 }
 
 /// The chain with outputs of a size.
@@ -88,7 +88,7 @@ pub(crate) async fn payload(bench: &mut Bench) -> anyhow::Result<()> {
         let worker = Worker::builder(fresh.db()).flow(Payload);
         let (line, done) =
             work(&fresh, vec![worker], vec![Starts::same(Payload::SLUG, runs, &text(kb * 1000))]).await?;
-        bench.note(Line { case: "payload", size: runs, settings: format!("{kb} KB"), ..steps(line, done) })?;
+        bench.note(Line { case: "payload".into(), size: runs, settings: format!("{kb} KB"), ..steps(line, done) })?;
     }
     Ok(())
 }

@@ -28,7 +28,7 @@ pub(crate) async fn start(bench: &mut Bench, runs: u32) -> anyhow::Result<()> {
     // No step has ended, so what the line says of each step is the total; here it is shown for each run.
     let each = |total: Option<f64>| total.map(|total| rounded(total / f64::from(runs)));
     bench.note(Line {
-        case: "start",
+        case: "start".into(),
         size: runs as usize,
         settings: "per run, not per step".to_owned(),
         runs_per_s: Some((f64::from(runs) / seconds).round()),

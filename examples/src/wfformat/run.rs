@@ -59,7 +59,7 @@ pub fn build(workflow: &Workflow, speed: f64) -> anyhow::Result<JsonFlow> {
             Ok(json!(null))
         }
     });
-    Ok(JsonFlow::new(graph).other_steps(handler.without_input()).build()?)
+    Ok(JsonFlow::builder(graph).other_steps(handler.without_input()).build()?)
 }
 
 /// Runs the flow once to its end, with a progress bar.

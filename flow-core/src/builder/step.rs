@@ -11,6 +11,13 @@ use crate::{
 /// One step, named by its slug; it names others by theirs.
 ///
 /// The methods for options with a number, such as `timeout`, come from [the list of options](crate::options).
+///
+/// ```
+/// use flow_core::builder::StepBuilder;
+/// use std::time::Duration;
+///
+/// let step = StepBuilder::map("pick", "reserve").max_attempts(5).timeout(Duration::from_secs(30));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[must_use = "a step is added with `FlowBuilder::step`"]
 pub struct StepBuilder {

@@ -56,7 +56,7 @@ begin
         end if;
     end loop;
     if cardinality(v_failed) > 0 then
-        v.workers := flow.end_runs(v_failed, 'failed', p_now);
+        v.workers := flow.abort_runs(v_failed, 'failed', p_now);
         v.ended_runs := array(select f.run_id from unnest(v_failed) f);
     end if;
     return v;

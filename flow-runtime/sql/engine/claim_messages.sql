@@ -7,13 +7,13 @@ create or replace function flow.claim_messages(
     out p_state text, out p_reason text, out p_claims flow.claim[], out p_busy flow.delivery[]
 ) language plpgsql as $$
 declare
-    v_seen flow.sighting[];
+    v_seen flow.message_class[];
     v_is_usual boolean; -- all of it waits
 begin
     select array_agg(row(row(m.queue_id, m.priority, m.age, m.run_id, m.step_index, m.task_index, m.message_id,
                              m.row_id)::flow.delivery,
                          m.run_id, m.step_index, m.task_index, w.row_id, w.attempt, w.item, s.timeout_ms,
-                         k.kind)::flow.sighting order by m.ord),
+                         k.kind)::flow.message_class order by m.ord),
            bool_and(k.kind = 'queued')
     into v_seen, v_is_usual
     from unnest(p_deliveries) with ordinality m(queue_id, priority, age, run_id, step_index, task_index, message_id, row_id, ord)

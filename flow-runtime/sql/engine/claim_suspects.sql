@@ -15,7 +15,7 @@ declare
     v_own record; -- what the worker holds
     v_room integer;
     v_rows tid[];
-    v_seen flow.sighting[];
+    v_seen flow.message_class[];
 begin
     p_state := 'ok';
     p_more := not pg_try_advisory_xact_lock(-p_self.process_id);
@@ -70,7 +70,7 @@ begin
                               when w.status <> 'queued' then 'ended'
                               when w.flow_id <> p_self.flow_id or m.step_index <> all (p_self.steps) then 'misrouted'
                               when w.attempt >= s.max_attempts then 'exhausted'
-                              else 'queued' end)::flow.sighting order by m.place)
+                              else 'queued' end)::flow.message_class order by m.place)
     into v_rows, v_seen
     from ranked m
     left join lateral (

@@ -4,7 +4,7 @@ create or replace function flow.count_down_runs(p_progress flow.progress, p_now 
 returns flow.progress language plpgsql as $$
 begin
     if cardinality(p_progress.ended_steps) > 0 then
-        p_progress.ended_runs := p_progress.ended_runs || flow.finish_runs(p_progress.ended_steps, p_now);
+        p_progress.ended_runs := p_progress.ended_runs || flow.complete_runs(p_progress.ended_steps, p_now);
     end if;
     return p_progress;
 end $$;

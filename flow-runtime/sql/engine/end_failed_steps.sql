@@ -29,7 +29,7 @@ begin
             where t.run_id = f.run_id and t.step_index = f.step_index and t.status = 'started' offset 0
         ) t
         where f.mode = 'fail' and ss.ctid = t.row_id;
-        v.workers := flow.end_runs(v_causes, 'failed', p_now);
+        v.workers := flow.abort_runs(v_causes, 'failed', p_now);
         v.ended_runs := array(select c.run_id from unnest(v_causes) c);
         v_failures := array(select f from unnest(v_failures) f where f.run_id <> all (v.ended_runs));
     end if;

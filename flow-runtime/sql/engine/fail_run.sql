@@ -9,6 +9,6 @@ begin
     if not found then
         return row('{}', '{}', '{}', '{}', '{}')::flow.progress;
     end if;
-    v_workers := flow.end_runs(array[row(p_run, p_step, left(p_error, 10000))::flow.cause], 'failed', p_now);
+    v_workers := flow.abort_runs(array[row(p_run, p_step, left(p_error, 10000))::flow.cause], 'failed', p_now);
     return row('{}', array[p_run], '{}', v_workers, '{}')::flow.progress;
 end $$;

@@ -1,7 +1,7 @@
 -- Claim for a worker, under the number of its exchange, what of the work that it sees waits: with its next attempt, or, when none is
 -- left, to be given up. Returns it as the worker gets it, in order.
 create or replace function flow.hold_work(
-    p_self flow.worker_state, p_batch bigint, p_seen flow.sighting[], p_now timestamptz
+    p_self flow.worker_state, p_batch bigint, p_seen flow.message_class[], p_now timestamptz
 ) returns flow.claim[] language plpgsql as $$
 declare
     v_claims flow.claim[];

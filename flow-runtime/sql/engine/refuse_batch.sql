@@ -1,7 +1,7 @@
 -- Refuse a batch with corrupt or misrouted messages: pause the queue, or disable the worker's name and drain it; both
 -- last until someone says otherwise. Returns the state for the worker and the reason, which names no message body.
 create or replace function flow.refuse_batch(
-    p_self flow.worker_state, p_seen flow.sighting[], out p_state text, out p_reason text
+    p_self flow.worker_state, p_seen flow.message_class[], out p_state text, out p_reason text
 ) language plpgsql as $$
 declare
     v_name text;

@@ -74,6 +74,6 @@ begin
 
     update flow.run r set remaining_steps = r.remaining_steps - 1 where r.run_id = p_run and r.remaining_steps > 1;
     if not found then
-        p_progress.ended_runs := flow.finish_runs(array[p_run], v_now);
+        p_progress.ended_runs := flow.complete_runs(array[p_run], v_now);
     end if;
 end $$;

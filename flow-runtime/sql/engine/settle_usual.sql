@@ -96,6 +96,6 @@ begin
         end if;
     end if;
     if v_done.last is not null then
-        p_progress.ended_runs := flow.finish_runs(v_done.last, v_now);
+        p_progress.ended_runs := flow.complete_runs(v_done.last, v_now);
     end if;
 end $$;

@@ -87,7 +87,7 @@ begin
         end loop;
     end if;
     if cardinality(v_large) > 0 then
-        p_progress.workers := p_progress.workers || flow.end_runs(v_large, 'failed', v_now);
+        p_progress.workers := p_progress.workers || flow.abort_runs(v_large, 'failed', v_now);
         p_progress.ended_runs := p_progress.ended_runs || array(select l.run_id from unnest(v_large) l);
     end if;
     if cardinality(v_roomy) > 0 then

@@ -4,6 +4,8 @@
 create or replace function flow.stranded_work(
     p_queue flow.queue, p_runs uuid[], p_limit integer, out p_waiting flow.delivery[], out p_held flow.work[]
 ) language plpgsql stable as $$
+declare
+    v_workers bigint[];
 begin
     select array_agg(w.delivery) filter (where (w.work).status = 'queued'),
            array_agg(w.work) filter (where (w.work).status = 'started')
@@ -33,11 +35,13 @@ begin
         where not exists (
             select from flow.suspect s
             where s.run_id = d.run_id and s.step_index = d.step_index and s.task_index = d.task_index and s.process_id is null offset 0));
+    -- Each hand is read once, whatever it lists: a look for each piece of work would read all of them for each of ten thousand.
+    v_workers := array(select distinct w.worker_id from unnest(p_held) w);
     p_held := array(
         select w from unnest(p_held) w
-        where not exists (
-            select from flow.hand h
+        where (w.worker_id, w.run_id, w.step_index, w.task_index, w.batch) not in (
+            select h.worker_id, u.run_id, u.step_index, u.task_index, u.batch
+            from flow.hand h
             cross join lateral unnest(h.runs, h.steps, h.tasks, h.batches) u(run_id, step_index, task_index, batch)
-            where h.worker_id = w.worker_id and u.run_id = w.run_id and u.step_index = w.step_index and u.task_index = w.task_index
-              and u.batch = w.batch));
+            where h.worker_id = any (v_workers)));
 end $$;

@@ -5,7 +5,7 @@ create or replace function flow.cancel_run(run_id uuid) returns flow.run_status 
 declare
     v_aborted record;
 begin
-    select * into v_aborted from flow.abort_run(cancel_run.run_id);
+    select * into v_aborted from flow.cancel_open_run(cancel_run.run_id);
     perform flow.tell(v_aborted.p_progress);
     return v_aborted.p_status;
 end $$;

@@ -63,7 +63,7 @@ begin
     where r.run_id <> all (array(select m.run_id from flow.removal m));
     -- A shared queue stays, so messages are taken out of it one by one.
     if v_counts.causes is not null then
-        perform flow.end_runs(v_counts.causes, 'cancelled', clock_timestamp());
+        perform flow.abort_runs(v_counts.causes, 'cancelled', clock_timestamp());
     end if;
     perform flow.remove_runs(v_runs, v_most);
     if exists (select from flow.run r where r.flow_id = v_flow.flow_id) then

@@ -5,7 +5,7 @@ create or replace function flow.cancel_run_quietly(
 declare
     v_aborted record;
 begin
-    select * into v_aborted from flow.abort_run(p_run);
+    select * into v_aborted from flow.cancel_open_run(p_run);
     p_status := v_aborted.p_status;
     p_tell_runs := (v_aborted.p_progress).ended_runs;
     p_tell_workers := (v_aborted.p_progress).workers;

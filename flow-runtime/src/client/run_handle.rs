@@ -2,15 +2,15 @@
 
 use std::{marker::PhantomData, sync::Arc, time::Duration};
 
-use flow_core::{flow::Flow, step::StepKey, value::json};
+use flow_core::{flow::Flow, status::StepStatus, step::StepKey, value::json};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use tokio::sync::Notify;
-use uuid::Uuid;
 
 use crate::{
     database::{
         db::Db,
+        id::RunId,
         notify::Topic,
         store::{self, RunRow, StepRow},
     },
@@ -25,9 +25,23 @@ const LOOK_INTERVAL: Duration = Duration::from_secs(60);
 pub enum Untyped {}
 
 /// One run of flow `F`. Cheap to clone.
+///
+/// ```no_run
+/// # use flow_runtime::prelude::*;
+/// # struct Greet;
+/// # #[flow(input = String)]
+/// # impl Greet {
+/// #     #[step]
+/// #     async fn greet(&self, input: String) -> Result<String, StepError> { Ok(input) }
+/// # }
+/// # async fn example(run: RunHandle<Greet>) -> Result<(), Box<dyn std::error::Error>> {
+/// println!("{}", run.wait().await?.greet);
+/// # Ok(())
+/// # }
+/// ```
 pub struct RunHandle<F> {
     db: Db,
-    run_id: Uuid,
+    run_id: RunId,
     flow: PhantomData<fn() -> F>,
 }
 
@@ -73,24 +87,40 @@ impl<F> Clone for RunHandle<F> {
 }
 
 impl<F> RunHandle<F> {
-    pub(crate) fn new(db: Db, run_id: Uuid) -> Self {
+    pub(crate) fn new(db: Db, run_id: RunId) -> Self {
         Self { db, run_id, flow: PhantomData }
     }
 
     /// The run's id.
-    pub fn id(&self) -> Uuid {
+    pub fn id(&self) -> RunId {
         self.run_id
     }
 
     /// The run's status and how many of its steps and tasks have ended.
     ///
+    /// ```no_run
+    /// # use flow_runtime::prelude::*;
+    /// # struct Greet;
+    /// # #[flow(input = String)]
+    /// # impl Greet {
+    /// #     #[step]
+    /// #     async fn greet(&self, input: String) -> Result<String, StepError> { Ok(input) }
+    /// # }
+    /// # async fn example(run: RunHandle<Greet>) -> Result<(), Box<dyn std::error::Error>> {
+    /// let progress = run.status().await?;
+    /// println!("{} of {} steps", progress.steps_done, progress.steps_total);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// [`RunError::NotFound`], [`RunError::Db`].
     pub async fn status(&self) -> Result<RunProgress, RunError> {
-        let row = store::run_progress(self.db.pool(), self.run_id).await?.ok_or(RunError::NotFound(self.run_id))?;
+        let row =
+            store::run_progress(self.db.pool(), self.run_id.into()).await?.ok_or(RunError::NotFound(self.run_id))?;
         let count = |number: i64| number.unsigned_abs();
         Ok(RunProgress {
-            status: self.run_status(&row.status)?,
+            status: row.status.0,
             steps_done: count(row.steps_done),
             steps_total: count(row.steps_total),
             tasks_done: count(row.tasks_done),
@@ -100,30 +130,40 @@ impl<F> RunHandle<F> {
 
     /// Cancels the run, unless it has ended. Returns its status afterwards.
     ///
+    /// ```no_run
+    /// # use flow_runtime::prelude::*;
+    /// # struct Greet;
+    /// # #[flow(input = String)]
+    /// # impl Greet {
+    /// #     #[step]
+    /// #     async fn greet(&self, input: String) -> Result<String, StepError> { Ok(input) }
+    /// # }
+    /// # async fn example(run: RunHandle<Greet>) -> Result<(), Box<dyn std::error::Error>> {
+    /// run.cancel().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// [`RunError::NotFound`], [`RunError::Db`].
     pub async fn cancel(&self) -> Result<RunStatus, RunError> {
-        let cancelled = store::cancel_run(self.db.pool(), self.run_id).await?;
+        let cancelled = store::cancel_run(self.db.pool(), self.run_id.into()).await?;
         let (status, news) = cancelled.ok_or(RunError::NotFound(self.run_id))?;
         self.db.hub().tell(news);
-        self.run_status(&status)
-    }
-
-    fn run_status(&self, name: &str) -> Result<RunStatus, RunError> {
-        name.parse().map_err(|_| RunError::Decode {
-            run_id: self.run_id,
-            reason: format!("this program does not know the status `{name}`"),
-        })
+        Ok(status)
     }
 
     /// Waits until the run has ended, through a restart of the database too. Returns its output as JSON text.
     async fn wait_text(&self) -> Result<String, RunError> {
         let notify = Arc::new(Notify::new());
-        let watch = self.db.hub().subscribe(Topic::Run(self.run_id), notify);
+        let watch = self.db.hub().subscribe(Topic::Run(self.run_id.into()), notify);
         loop {
-            match store::get_run(self.db.pool(), self.run_id).await {
-                Ok(Some(row)) if row.status == "started" => {}
-                Ok(Some(row)) => return self.ended(row),
+            match store::get_run(self.db.pool(), self.run_id.into()).await {
+                Ok(Some(row)) => {
+                    if let Some(ended) = self.ended(row) {
+                        return ended;
+                    }
+                }
                 Ok(None) => return Err(RunError::NotFound(self.run_id)),
                 // The process's own look at all runs says that the database is away, and wakes this wait when it is back.
                 Err(error) if error.is_transient() => {}
@@ -133,32 +173,34 @@ impl<F> RunHandle<F> {
         }
     }
 
-    fn ended(&self, row: RunRow) -> Result<String, RunError> {
-        match row.status.as_str() {
-            "completed" => Ok(row.output.unwrap_or_else(|| "{}".to_owned())),
-            "cancelled" => Err(RunError::Cancelled(self.run_id)),
-            _ => Err(RunError::Failed {
+    /// How the run has ended; `None` while it is under way.
+    fn ended(&self, row: RunRow) -> Option<Result<String, RunError>> {
+        match row.status.0 {
+            RunStatus::Started => None,
+            RunStatus::Completed => Some(Ok(row.output.unwrap_or_else(|| "{}".to_owned()))),
+            RunStatus::Cancelled => Some(Err(RunError::Cancelled(self.run_id))),
+            RunStatus::Failed => Some(Err(RunError::Failed {
                 run_id: self.run_id,
                 step: row.error_step.unwrap_or_default(),
                 error: row.error.unwrap_or_default(),
-            }),
+            })),
         }
     }
 
     async fn step_row(&self, step: &str) -> Result<StepRow, RunError> {
-        store::get_step(self.db.pool(), self.run_id, step).await?.ok_or(RunError::NotFound(self.run_id))
+        store::get_step(self.db.pool(), self.run_id.into(), step).await?.ok_or(RunError::NotFound(self.run_id))
     }
 
     fn step_output<T: DeserializeOwned>(&self, step: &str, row: StepRow) -> Result<StepOutput<T>, RunError> {
         let Some(status) = row.status else {
             return Err(RunError::NoStep { flow: row.flow, step: step.to_owned() });
         };
-        Ok(match status.as_str() {
-            "completed" => StepOutput::Completed(self.decode(row.output.as_deref().unwrap_or("null"))?),
-            "skipped" => StepOutput::Skipped,
-            "failed" => StepOutput::Failed(row.error.unwrap_or_default()),
-            "cancelled" => StepOutput::Cancelled,
-            _ => StepOutput::Pending,
+        Ok(match status.0 {
+            StepStatus::Completed => StepOutput::Completed(self.decode(row.output.as_deref().unwrap_or("null"))?),
+            StepStatus::Skipped => StepOutput::Skipped,
+            StepStatus::Failed => StepOutput::Failed(row.error.unwrap_or_default()),
+            StepStatus::Cancelled => StepOutput::Cancelled,
+            StepStatus::Created | StepStatus::Started => StepOutput::Pending,
         })
     }
 
@@ -178,6 +220,22 @@ impl<F: Flow> RunHandle<F> {
     }
 
     /// What became of one step, as in `run.step(FulfilOrder::SHIP)`.
+    ///
+    /// ```no_run
+    /// # use flow_runtime::prelude::*;
+    /// # struct Greet;
+    /// # #[flow(input = String)]
+    /// # impl Greet {
+    /// #     #[step]
+    /// #     async fn greet(&self, input: String) -> Result<String, StepError> { Ok(input) }
+    /// # }
+    /// # async fn example(run: RunHandle<Greet>) -> Result<(), Box<dyn std::error::Error>> {
+    /// if let StepOutput::Completed(text) = run.step(Greet::GREET).await? {
+    ///     println!("{text}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`RunError::NotFound`], [`RunError::Decode`], [`RunError::Db`].

@@ -22,6 +22,15 @@ use crate::{
 };
 
 /// A Postgres database that clients and workers of one process share. Cheap to clone.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), flow_runtime::error::DbError> {
+/// let db = flow_runtime::Db::new("postgres://app:secret@localhost:5432/shop")?;
+/// assert!(!format!("{db:?}").contains("secret"));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Db {
     inner: Arc<Inner>,
@@ -46,8 +55,12 @@ impl Db {
     /// single server too that it may write.
     ///
     /// # Errors
-    /// [`DbError::Address`] when the address cannot be read.
+    /// [`DbError::Address`] when the address cannot be read, [`DbError::NoRuntime`] outside of a Tokio runtime.
     pub fn new(url: &str) -> Result<Self, DbError> {
+        // The driver's pool begins a task and panics where there is no runtime for it.
+        if tokio::runtime::Handle::try_current().is_err() {
+            return Err(DbError::NoRuntime);
+        }
         let mut servers = Servers::read(url).map_err(|reason| DbError::Address { reason })?;
         for server in &mut servers.all {
             if server.get_application_name().is_none() {
@@ -85,6 +98,15 @@ impl Db {
 
     /// Whether somebody else migrates this database. A worker of a managed database runs no DDL for the schema; it
     /// checks at its start that the schema is [ready](Db::ready). Default: false.
+    ///
+    /// ```no_run
+    /// # use flow_runtime::Db;
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// let db = Db::new("postgres://localhost/app")?.managed(true);
+    /// db.ready(None).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn managed(self, is_managed: bool) -> Self {
         let Inner { connector, is_own_pool, hub, companions, .. } = &*self.inner;

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use crate::{
     database::{
         deadline::{self, in_time},
-        store::{self, Deployed, Terms},
+        store::{self, DeployResult, Deployed, Environment, Terms},
     },
     error::{DbError, DeployError},
 };
@@ -63,22 +63,22 @@ static BUILT_AT: LazyLock<Option<DateTime<Utc>>> =
 pub(crate) async fn deploy(connection: &mut PgConnection, deployment: &Deployment<'_>) -> Result<(), DeployError> {
     let slug = &deployment.definition.shape.slug;
     let mut deployed = in_time(deadline::DEPLOY, deploy_once(connection, deployment)).await?;
-    if deployed.result == "draining" {
+    if deployed.result == DeployResult::Draining {
         tracing::warn!(flow = slug, "the flow has another shape now; waiting for its older workers to stop");
         let until = Instant::now() + deployment.drain_wait;
-        while deployed.result == "draining" && Instant::now() < until {
+        while deployed.result == DeployResult::Draining && Instant::now() < until {
             tokio::time::sleep(Duration::from_millis(200)).await;
             deployed = in_time(deadline::DEPLOY, deploy_once(connection, deployment)).await?;
         }
     }
-    match deployed.result.as_str() {
-        "mismatch" => Err(DeployError::Mismatch { slug: slug.clone(), differences: deployed.differences }),
-        "draining" => {
+    match deployed.result {
+        DeployResult::Mismatch => Err(DeployError::Mismatch { slug: slug.clone(), differences: deployed.differences }),
+        DeployResult::Draining => {
             store::withdraw_drain(connection, slug).await?;
             let workers = deployed.workers.iter().map(|worker| format!("{} ({})", worker.worker_id, worker.name));
             Err(DeployError::StillAlive { slug: slug.clone(), workers: workers.collect() })
         }
-        _ => {
+        DeployResult::Created | DeployResult::Verified | DeployResult::OptionsUpdated | DeployResult::Recreated => {
             log(slug, &deployed);
             Ok(())
         }
@@ -98,7 +98,7 @@ async fn deploy_once(connection: &mut PgConnection, deployment: &Deployment<'_>)
     let deployed = store::deploy(&mut transaction, deployment.definition, &terms).await?;
     let breaking = reasons_new_cannot_read_old(&deployed);
     // An older instance that restarts during a rollout works on beside the newer ones: its types are not what is recorded.
-    let is_judged = deployed.environment.as_deref() == Some("production") && !deployed.is_older_build;
+    let is_judged = deployed.environment == Some(Environment::Production) && !deployed.is_older_build;
     if !breaking.is_empty() && is_judged && deployment.on_drift != OnDrift::Allow {
         let slug = &deployment.definition.shape.slug;
         return Err(DeployError::Drift(format!(
@@ -124,11 +124,10 @@ fn reasons(deployed: &Deployed, compare: impl Fn(&Value, &Value) -> Vec<String>)
 }
 
 fn log(slug: &str, deployed: &Deployed) {
-    let result = deployed.result.as_str();
-    if result == "recreated" {
+    if deployed.result == DeployResult::Recreated {
         tracing::warn!(flow = slug, differences = deployed.differences.join("; "), "flow made anew; its runs are gone");
     } else {
-        tracing::info!(flow = slug, result, "flow deployed");
+        tracing::info!(flow = slug, result = deployed.result.as_str(), "flow deployed");
     }
     if let Some(other) = &deployed.lookalike {
         tracing::warn!(

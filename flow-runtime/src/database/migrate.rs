@@ -148,6 +148,28 @@ async fn stored_version(connection: &mut PgConnection) -> Result<i32, DbError> {
         .await?)
 }
 
+/// Whether another edition of flow has made the schema: a migration of ours was applied with another text.
+pub(crate) async fn is_of_other_edition(connection: &mut PgConnection) -> Result<bool, DbError> {
+    let known: bool =
+        sqlx::query_scalar("select to_regclass('flow.migration') is not null").fetch_one(&mut *connection).await?;
+    if !known {
+        return Ok(false);
+    }
+    let applied = applied_migrations(connection).await?;
+    let ours = |version: i32| usize::try_from(version - 1).ok().and_then(|place| MIGRATIONS.get(place));
+    Ok(applied.iter().any(|(version, stored)| ours(*version).is_some_and(|text| checksum(text) != *stored)))
+}
+
+/// Eight digits that tell this edition's first migration from those of others.
+pub(crate) fn edition() -> String {
+    MIGRATIONS.first().map_or_else(String::new, |text| checksum(text)[..8].to_owned())
+}
+
+async fn applied_migrations(connection: &mut PgConnection) -> Result<Vec<(i32, String)>, DbError> {
+    let applied = sqlx::query_as("select m.version, m.checksum from flow.migration m").persistent(false);
+    Ok(applied.fetch_all(connection).await?)
+}
+
 /// Applies what is missing: migrations by number, then each function whose checksum differs.
 async fn apply(connection: &mut PgConnection) -> Result<(), MigrateError> {
     sqlx::raw_sql(
@@ -162,11 +184,7 @@ async fn apply(connection: &mut PgConnection) -> Result<(), MigrateError> {
     .await
     .map_err(DbError::from)?;
 
-    let applied: Vec<(i32, String)> = sqlx::query_as("select m.version, m.checksum from flow.migration m")
-        .persistent(false)
-        .fetch_all(&mut *connection)
-        .await
-        .map_err(DbError::from)?;
+    let applied = applied_migrations(connection).await?;
     for (version, text) in (1..).zip(MIGRATIONS.iter().copied()) {
         match applied.iter().find(|(v, _)| *v == version) {
             Some((_, stored)) if *stored == checksum(text) => {}

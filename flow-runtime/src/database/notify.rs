@@ -238,7 +238,7 @@ impl Hub {
         // Whoever waits has just looked.
         let _ = tokio::time::timeout(LOOK_INTERVAL, self.look.notified()).await;
         while let Some(watched) = self.watched_runs() {
-            let pause = match store::ended_runs(&self.pool, &watched).await {
+            let pause = match store::list_ended_runs(&self.pool, &watched).await {
                 Ok(ended) => {
                     trouble.is_over();
                     backoff.reset();

@@ -39,6 +39,11 @@ pub enum DbError {
         /// What is wrong with it; never the address itself, which may hold a password.
         reason: String,
     },
+    /// There is no Tokio runtime on this thread.
+    #[error(
+        "a database is used within a Tokio runtime, and this thread is in none; call this in an async function under `#[tokio::main]`"
+    )]
+    NoRuntime,
     /// Nobody answers at the address.
     #[error("no Postgres answers at {address}; check that it runs there and that the address is right")]
     Unreachable {
@@ -131,7 +136,7 @@ impl DbError {
             | Self::NoPermission(source)
             | Self::NotMigrated(source)
             | Self::Other(source) => Some(source),
-            Self::Address { .. } | Self::TransactionPooler { .. } | Self::Refused(_) => None,
+            Self::Address { .. } | Self::NoRuntime | Self::TransactionPooler { .. } | Self::Refused(_) => None,
         }
     }
 

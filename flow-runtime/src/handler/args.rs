@@ -70,3 +70,15 @@ fn decode<T: DeserializeOwned>(param: &str, text: Option<&str>) -> Result<T, Ste
 pub(crate) fn encode_output<T: Serialize + DeserializeOwned>(output: &T) -> Result<String, StepError> {
     json::encode(output).map_err(|reason| StepError::permanent(format!("the output {reason}")))
 }
+
+impl std::fmt::Debug for StepArgs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Values are the user's data, and a log is no place for them.
+        let steps: Vec<usize> = self.deps.iter().map(|(step, _)| *step).collect();
+        f.debug_struct("StepArgs")
+            .field("has_input", &self.input.is_some())
+            .field("has_item", &self.item.is_some())
+            .field("deps", &steps)
+            .finish()
+    }
+}

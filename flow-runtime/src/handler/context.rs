@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
-use uuid::Uuid;
+
+use crate::database::id::{RunId, WorkerId};
 
 /// Ids, attempt, deadline and cancellation of the attempt that a handler is.
 #[derive(Debug, Clone)]
@@ -15,11 +16,11 @@ pub struct StepContext {
 
 #[derive(Debug)]
 pub(crate) struct Facts {
-    pub(crate) run_id: Uuid,
+    pub(crate) run_id: RunId,
     pub(crate) step: Arc<str>,
     pub(crate) task_index: u32,
     pub(crate) attempt: u32,
-    pub(crate) worker_id: i64,
+    pub(crate) worker_id: WorkerId,
     pub(crate) deadline: DateTime<Utc>,
 }
 
@@ -31,18 +32,18 @@ impl StepContext {
     /// A context for unit tests of a handler: a fresh run id, attempt 1, a deadline one minute ahead, never cancelled.
     pub fn for_test() -> Self {
         let facts = Facts {
-            run_id: Uuid::now_v7(),
+            run_id: RunId::generate(),
             step: "test".into(),
             task_index: 0,
             attempt: 1,
-            worker_id: 0,
+            worker_id: 0.into(),
             deadline: Utc::now() + chrono::Duration::minutes(1),
         };
         Self::new(facts, CancellationToken::new())
     }
 
     /// The run this task belongs to.
-    pub fn run_id(&self) -> Uuid {
+    pub fn run_id(&self) -> RunId {
         self.facts.run_id
     }
 
@@ -79,7 +80,7 @@ impl StepContext {
     }
 
     /// The worker that runs this attempt.
-    pub fn worker_id(&self) -> i64 {
+    pub fn worker_id(&self) -> WorkerId {
         self.facts.worker_id
     }
 

@@ -23,7 +23,7 @@ use self::call::JsonHandler;
 /// use serde_json::json;
 ///
 /// let graph = FlowBuilder::new("greet").step(StepBuilder::single("hello")).step(StepBuilder::single("log").needs(["hello"]));
-/// let flow = JsonFlow::new(graph)
+/// let flow = JsonFlow::builder(graph)
 ///     .handler("hello", JsonHandler::new(async |call| Ok(json!({ "text": format!("hello {}", call.input()) }))))
 ///     .handler("log", JsonHandler::blocking(|call| Ok(call.output("hello")["text"].clone())))
 ///     .build()?;
@@ -40,6 +40,7 @@ pub struct JsonFlow {
 
 /// A [`JsonFlow`] whose handlers are still being named.
 #[must_use = "nothing is checked before `build`"]
+#[derive(Debug)]
 pub struct JsonFlowBuilder {
     graph: FlowBuilder,
     handlers: Vec<(String, JsonHandler)>,
@@ -48,8 +49,7 @@ pub struct JsonFlowBuilder {
 
 impl JsonFlow {
     /// Begins with the graph; its mistakes are reported by [`JsonFlowBuilder::build`].
-    #[expect(clippy::new_ret_no_self, reason = "a flow begins with its graph and ends with `build`")]
-    pub fn new(graph: FlowBuilder) -> JsonFlowBuilder {
+    pub fn builder(graph: FlowBuilder) -> JsonFlowBuilder {
         JsonFlowBuilder { graph, handlers: Vec::new(), others: None }
     }
 

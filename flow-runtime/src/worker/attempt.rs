@@ -98,11 +98,11 @@ fn spawn(
         "attempt", flow = shared.flow.slug(), step = &*slug, run = %id.run_id, task = id.task_index(), attempt
     );
     let facts = Facts {
-        run_id: id.run_id,
+        run_id: id.run_id.into(),
         step: slug,
         task_index: id.task_index(),
         attempt: attempt.unsigned_abs(),
-        worker_id: shared.worker_id,
+        worker_id: shared.worker_id.into(),
         deadline: claimed_at + claimed.timeout,
     };
     let ctx = StepContext::new(facts, cancelled);

@@ -34,11 +34,31 @@ pub struct Worker {
 }
 
 /// A worker without a flow yet.
+#[derive(Debug)]
 pub struct NewWorker {
     db: Db,
 }
 
 /// A worker with its flow, and the options that can still be set.
+///
+/// ```no_run
+/// # use flow_runtime::prelude::*;
+/// # struct Greet;
+/// # #[flow(input = String)]
+/// # impl Greet {
+/// #     #[step]
+/// #     async fn greet(&self, input: String) -> Result<String, StepError> { Ok(input) }
+/// # }
+/// # async fn example(db: Db) -> Result<(), Box<dyn std::error::Error>> {
+/// let worker = Worker::builder(&db)
+///     .flow(Greet)
+///     .concurrency(20)
+///     .lease(std::time::Duration::from_secs(60))
+///     .build()?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
 pub struct WorkerBuilder {
     worker: Worker,
 }
@@ -252,4 +272,10 @@ fn program() -> String {
     }
     let path = std::env::current_exe().unwrap_or_default();
     path.file_stem().map_or_else(|| "worker".to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+impl std::fmt::Debug for Worker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Worker").field("flow", &self.flow.slug()).field("queue", &self.queue).finish_non_exhaustive()
+    }
 }

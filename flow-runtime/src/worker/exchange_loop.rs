@@ -11,7 +11,7 @@ use crate::{
         backoff::Backoff,
         deadline::{self, connection_lost, in_time},
         link::{Link, Retry},
-        store::{self, Exchange, Exchanged, FailedRun, Fate, Mark, Outcome, Settlement, Verdict},
+        store::{self, Exchange, Exchanged, FailedRun, Fate, Mark, Outcome, Settlement, Verdict, WorkerState},
     },
     error::{DbError, WorkerError},
     fault,
@@ -179,7 +179,7 @@ impl ExchangeLoop {
         }
         let marks = self.position.marks();
         match self.call(limit, count, &marks).await {
-            Ok(reply) if reply.state == "busy" => {
+            Ok(reply) if reply.state == WorkerState::Busy => {
                 // An earlier exchange of this worker is still at work, or somebody is just looking whether this process lives.
                 self.link.has_served();
                 self.shared.last_exchange.succeeded();
@@ -320,13 +320,13 @@ impl ExchangeLoop {
         }
         let mut busy = Vec::new();
         for (settlement, verdict) in self.unsettled.drain(..count).zip(verdicts) {
-            if *verdict == Verdict::Busy {
-                busy.push(settlement);
-                continue;
-            }
-            self.shared.held.remove(settlement.id);
-            if *verdict == Verdict::Lost {
-                log::result_dropped(&self.shared, &settlement);
+            match verdict {
+                Verdict::Accepted | Verdict::AlreadySettled => self.shared.held.remove(settlement.id),
+                Verdict::Lost => {
+                    self.shared.held.remove(settlement.id);
+                    log::result_dropped(&self.shared, &settlement);
+                }
+                Verdict::Busy => busy.push(settlement),
             }
         }
         self.busy.put(busy.into_iter());
@@ -341,29 +341,29 @@ impl ExchangeLoop {
         }
         attempt::take_over(&self.shared, reply.claimed, claimed_at, &mut self.slots);
         self.slots.shrink_to(0);
-        let is_paused = reply.state == "paused";
+        let is_paused = reply.state == WorkerState::Paused;
         if is_paused && !self.was_paused {
             tracing::warn!(reason = reply.reason, "the queue is paused; nothing is claimed until it is resumed");
         }
         self.was_paused = is_paused;
-        match reply.state.as_str() {
-            "corrupt" => self.fail(WorkerError::Corrupt(reply.reason)),
-            "misrouted" => self.fail(WorkerError::Misrouted(reply.reason)),
-            "worker_gone" => self.fail(WorkerError::Gone(reply.reason)),
-            "upgrade_needed" => self.fail(WorkerError::UpgradeNeeded(reply.reason)),
-            "process_ended" | "late" => {
+        match reply.state {
+            WorkerState::Corrupt => self.fail(WorkerError::Corrupt(reply.reason)),
+            WorkerState::Misrouted => self.fail(WorkerError::Misrouted(reply.reason)),
+            WorkerState::WorkerGone => self.fail(WorkerError::Gone(reply.reason)),
+            WorkerState::UpgradeNeeded => self.fail(WorkerError::UpgradeNeeded(reply.reason)),
+            WorkerState::ProcessEnded | WorkerState::Late => {
                 // The heartbeat renews the lease, or gives back what this process held and goes on under a new number.
                 self.shared.heartbeat.want();
                 tokio::time::sleep(LONGEST_BUSY_PAUSE).await;
                 self.may_have_work = true;
             }
-            "draining" => {
+            WorkerState::Draining => {
                 if !self.shared.stop.is_cancelled() {
                     tracing::info!(reason = reply.reason, "draining, as the database asks");
                 }
                 self.shared.stop.cancel();
             }
-            _ => {}
+            WorkerState::Ok | WorkerState::Paused | WorkerState::Busy => {}
         }
     }
 

@@ -1,7 +1,7 @@
 //! What a worker says of attempts and runs. The worker's span adds its queue, id and name to each line.
 
 use crate::{
-    database::store::{FailedRun, Fate, Settlement, WorkId},
+    database::store::{AfterFailure, FailedRun, Fate, Settlement, WhyLost, WorkId},
     worker::shared::Shared,
 };
 
@@ -9,18 +9,18 @@ use crate::{
 pub(super) fn attempt_failed(shared: &Shared, settlement: &Settlement, fate: &Fate) {
     let Settlement { id, attempt, outcome } = settlement;
     let (flow, step, error) = (shared.flow.slug(), shared.step_slug(id.step), outcome.error().unwrap_or_default());
-    match (fate.retry_after, fate.mode.as_str()) {
-        (Some(next_attempt_in), _) => tracing::warn!(
+    match fate.next {
+        AfterFailure::Retry => tracing::warn!(
             flow, step, run = %id.run_id, task = id.task_index(), attempt, of = fate.max_attempts, error,
-            ?next_attempt_in, "attempt failed; it is tried again"
+            next_attempt_in = ?fate.wait, "attempt failed; it is tried again"
         ),
-        (None, "fail") => tracing::warn!(
+        AfterFailure::Fail => tracing::warn!(
             flow, step, run = %id.run_id, task = id.task_index(), attempt, of = fate.max_attempts, error,
             "attempt failed for good"
         ),
-        (None, mode) => tracing::error!(
+        AfterFailure::Skip | AfterFailure::SkipCascade => tracing::error!(
             flow, step, run = %id.run_id, task = id.task_index(), attempt, of = fate.max_attempts, error,
-            when_exhausted = mode, "step failed for good and is skipped"
+            when_exhausted = fate.next.as_str(), "step failed for good and is skipped"
         ),
     }
 }
@@ -41,18 +41,19 @@ pub(super) fn result_dropped(shared: &Shared, settlement: &Settlement) {
 }
 
 /// Attempts of this worker are to stop: one line for a run that was cancelled, one for each task that went elsewhere.
-pub(super) fn work_lost(shared: &Shared, lost: &[(WorkId, String)]) {
-    let mut cancelled: Vec<_> = lost.iter().filter(|(_, why)| why == "cancelled").map(|(id, _)| id.run_id).collect();
+pub(super) fn work_lost(shared: &Shared, lost: &[(WorkId, WhyLost)]) {
+    let mut cancelled: Vec<_> =
+        lost.iter().filter(|(_, why)| *why == WhyLost::Cancelled).map(|(id, _)| id.run_id).collect();
     cancelled.sort_unstable();
     cancelled.dedup();
     for run in cancelled {
         let tasks = lost.iter().filter(|(id, _)| id.run_id == run).count();
         tracing::info!(flow = shared.flow.slug(), %run, tasks, "run ended before its time; its handlers are told to stop");
     }
-    for (id, reason) in lost.iter().filter(|(_, why)| why != "cancelled") {
+    for (id, reason) in lost.iter().filter(|(_, why)| *why != WhyLost::Cancelled) {
         tracing::info!(
             flow = shared.flow.slug(), step = shared.step_slug(id.step), run = %id.run_id, task = id.task_index(),
-            reason, "lease lost"
+            reason = reason.as_str(), "lease lost"
         );
     }
 }

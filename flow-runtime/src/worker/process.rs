@@ -19,7 +19,7 @@ use crate::{
         db::Db,
         deadline::{self, connection_lost},
         link::Link,
-        store::{self, Heard, News},
+        store::{self, Heard, News, WorkerState},
     },
     error::DbError,
     fault,
@@ -255,16 +255,16 @@ impl Heart<'_> {
     /// Tells the workers what they do not hold any more, and wakes those that are to stop.
     fn take_in(&self, members: &[Arc<Shared>], heard: &Heard) {
         for (place, member) in members.iter().enumerate() {
-            let lost = heard.lost.iter().filter(|(of, ..)| *of == place).map(|(_, id, why)| (*id, why.clone()));
+            let lost = heard.lost.iter().filter(|(of, ..)| *of == place).map(|(_, id, why)| (*id, *why));
             let lost: Vec<_> = lost.filter(|(id, _)| member.held.lose(*id)).collect();
             if !lost.is_empty() {
                 member.notice(Notice::Lost(lost));
             }
         }
         for (member, (state, reason)) in members.iter().zip(&heard.states) {
-            if matches!(state.as_str(), "draining" | "worker_gone" | "upgrade_needed") {
+            if state.is_the_end() {
                 // The main loop's next exchange learns the same, and why.
-                tracing::debug!(worker_id = member.worker_id, state, reason, "the worker is to stop");
+                tracing::debug!(worker_id = member.worker_id, ?state, reason, "the worker is to stop");
                 member.wake.notify_one();
             }
         }
@@ -300,7 +300,7 @@ impl Heart<'_> {
         let workers: Vec<i64> = members.iter().map(|member| member.worker_id).collect();
         // What was handed out under a number before is given to others by now: that number must not hand the same work out again.
         for (member, (state, _)) in members.iter().zip(&heard.states) {
-            if state == "process_ended" {
+            if *state == WorkerState::ProcessEnded {
                 member.held.give_numbers_up();
             }
         }
@@ -360,7 +360,7 @@ async fn recover(
 /// This process was ended; or one of its workers belongs to a process that is gone: it was registered for a number that was given up
 /// meanwhile, or the reply that told of the number that it has was lost.
 fn must_revive(heard: &Heard) -> bool {
-    heard.has_ended || heard.states.iter().any(|(state, _)| state == "process_ended")
+    heard.has_ended || heard.states.iter().any(|(state, _)| *state == WorkerState::ProcessEnded)
 }
 
 /// The machine's name.

@@ -6,11 +6,28 @@ use tokio::sync::{Mutex, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    database::id::WorkerId,
     error::WorkerError,
     worker::health::{Vitals, WorkerHealth},
 };
 
 /// A worker at work. Dropping it begins its shutdown.
+///
+/// ```no_run
+/// # use flow_runtime::prelude::*;
+/// # struct Greet;
+/// # #[flow(input = String)]
+/// # impl Greet {
+/// #     #[step]
+/// #     async fn greet(&self, input: String) -> Result<String, StepError> { Ok(input) }
+/// # }
+/// # async fn example(db: Db) -> Result<(), Box<dyn std::error::Error>> {
+/// let worker = Worker::builder(&db).flow(Greet).build()?.start().await?;
+/// // … until the program is to end …
+/// worker.shutdown().await?;
+/// # Ok(())
+/// # }
+/// ```
 pub struct RunningWorker {
     pub(super) worker_id: i64,
     pub(super) stop: CancellationToken,
@@ -22,11 +39,17 @@ pub struct RunningWorker {
 
 impl RunningWorker {
     /// The worker's id in the database.
-    pub fn worker_id(&self) -> i64 {
-        self.worker_id
+    pub fn worker_id(&self) -> WorkerId {
+        self.worker_id.into()
     }
 
     /// How the worker is, without asking the database: for the probes of whatever runs this process. docs/operations.md has an example.
+    ///
+    /// ```no_run
+    /// # fn example(worker: &flow_runtime::RunningWorker) -> u16 {
+    /// if worker.health().is_ready { 200 } else { 503 }
+    /// # }
+    /// ```
     pub fn health(&self) -> WorkerHealth {
         let is_alive = !*self.ended.borrow() && self.ended.has_changed().is_ok();
         self.vitals.health(is_alive, self.stop.is_cancelled())
@@ -64,5 +87,11 @@ impl RunningWorker {
 impl Drop for RunningWorker {
     fn drop(&mut self) {
         self.stop.cancel();
+    }
+}
+
+impl std::fmt::Debug for RunningWorker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RunningWorker").field("worker_id", &self.worker_id).finish_non_exhaustive()
     }
 }

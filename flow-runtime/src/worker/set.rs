@@ -22,11 +22,28 @@ use crate::{
 };
 
 /// Several workers in one process: they share the database's connections, its listener, and one shutdown.
+///
+/// ```no_run
+/// # use flow_runtime::prelude::*;
+/// # struct Greet;
+/// # #[flow(input = String)]
+/// # impl Greet {
+/// #     #[step]
+/// #     async fn greet(&self, input: String) -> Result<String, StepError> { Ok(input) }
+/// # }
+/// # async fn example(db: Db) -> Result<(), Box<dyn std::error::Error>> {
+/// let set = WorkerSet::builder(&db).worker(Worker::builder(&db).flow(Greet)).build()?;
+/// set.run().await?; // until SIGTERM or SIGINT
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
 pub struct WorkerSet {
     workers: Vec<Worker>,
 }
 
 /// A set of workers that is still being put together.
+#[derive(Debug)]
 pub struct WorkerSetBuilder {
     db: Db,
     workers: Vec<WorkerBuilder>,
@@ -34,6 +51,14 @@ pub struct WorkerSetBuilder {
 }
 
 /// How one step runs in this process, if at all: how many handlers at once, and the options of its worker.
+///
+/// ```
+/// use flow_runtime::Pool;
+/// use std::time::Duration;
+///
+/// let pool = Pool::slots(4).lease(Duration::from_secs(60));
+/// let not_here = Pool::none();
+/// ```
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct Pool {
@@ -192,6 +217,7 @@ impl WorkerSetBuilder {
 }
 
 /// A set of workers at work. Dropping it begins its shutdown.
+#[derive(Debug)]
 pub struct RunningSet {
     workers: Vec<Arc<RunningWorker>>,
 }

@@ -11,7 +11,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     database::{
         db::Db,
-        store::{Settlement, WorkId},
+        store::{Settlement, WhyLost, WorkId},
     },
     handler::registry::Registered,
     worker::{config::WorkerConfig, health::LastExchange, heartbeat::Heartbeat, held::Held},
@@ -44,7 +44,7 @@ pub(super) struct Shared {
 /// What the heartbeat has found about a worker, to be logged by the worker.
 pub(super) enum Notice {
     /// Work that it does not hold any more, each with why.
-    Lost(Vec<(WorkId, String)>),
+    Lost(Vec<(WorkId, WhyLost)>),
     /// Queues of its flow that need somebody.
     Queues {
         /// They have work and no worker.

@@ -3,6 +3,7 @@
 use std::{fs, os::unix::process::CommandExt};
 
 use flow_tests::support::eventually;
+use sqlx::{Connection, PgConnection};
 
 use super::user::{Place, User, server_pid, signal};
 
@@ -14,6 +15,24 @@ async fn killing_the_last_user_leaves_no_server() {
     user.kill();
     eventually("the server ends", async || server_pid(&place.cluster()).is_none()).await;
     eventually("it was shut down in order", async || !place.cluster().join("data/postmaster.pid").exists()).await;
+}
+
+#[tokio::test]
+async fn a_kept_database_of_another_edition_is_left_alone_and_another_one_stands_beside_it() {
+    let place = Place::new();
+    let before = User::start(&mut place.user());
+    let mut connection = PgConnection::connect(&before.url).await.unwrap();
+    let other = "create schema flow; create table flow.migration (version integer, checksum text);
+                 insert into flow.migration values (1, 'another'); create table flow.precious as select 42::int8 as run";
+    sqlx::raw_sql(other).execute(&mut connection).await.unwrap();
+    let after = User::start(&mut place.user());
+    assert_eq!(before.ask("select run from flow.precious").await, 42);
+    assert!(after.url.contains("/flow_") && after.port() == before.port(), "{}", after.url);
+    assert_eq!(after.ask("select count(*) from pg_namespace n where n.nspname = 'flow'").await, 0);
+    connection.close().await.unwrap();
+    let again = User::start(&mut place.user());
+    assert_eq!(again.url, after.url);
+    [before, after, again].into_iter().for_each(User::leave);
 }
 
 #[tokio::test]

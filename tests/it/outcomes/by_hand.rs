@@ -156,13 +156,13 @@ async fn a_worker_brings_random_flows_to_where_a_hand_brings_them() {
                 async move { result }
             })
         };
-        let json = JsonFlow::new(built(&flow, &name)).other_steps(handler).build().unwrap();
+        let json = JsonFlow::builder(built(&flow, &name)).other_steps(handler).build().unwrap();
         assert_eq!(serde_json::to_value(&json.definition().shape).unwrap(), flow.graph(&name).shape());
         let worker = Worker::builder(&db).json(json).concurrency(1).build().unwrap().start().await.unwrap();
         let run = Client::new(&db).start_json(&name, input).await.unwrap();
         let _ = tokio::time::timeout(Duration::from_secs(30), run.wait()).await.expect("the run ends");
         worker.shutdown().await.unwrap();
-        let outcome = outcome(test.pool(), run.id()).await;
+        let outcome = outcome(test.pool(), run.id().into()).await;
         if expected.starts_with("failed") {
             // What else has ended by the time of the failure depends on the order of the work, which no two workers share.
             assert!(outcome.starts_with("failed"), "{outcome}\n{flow:#?}");

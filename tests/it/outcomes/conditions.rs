@@ -63,7 +63,7 @@ fn conditional() -> JsonFlow {
         )
         .step(single("ship").needs(["wrap", "card"]).after(["check"]));
     let constant = |value: u32| JsonHandler::new(move |_| async move { Ok(json!(value)) }).without_input();
-    JsonFlow::new(graph)
+    JsonFlow::builder(graph)
         .handler("wrap", constant(1))
         .handler("invoice", constant(2))
         .handler("check", constant(3))

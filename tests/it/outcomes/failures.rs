@@ -77,7 +77,7 @@ fn failing() -> JsonFlow {
         .step(single("behind").needs(["after_wide"]))
         .step(single("hard").needs(["after_soft"]))
         .step(single("last").needs(["hard"]));
-    JsonFlow::new(graph)
+    JsonFlow::builder(graph)
         .handler("list", JsonHandler::new(async |_| Ok(json!(["x", "y", "z"]))))
         .handler("each", JsonHandler::new(async |call| act_json(&call, call.item().as_str().unwrap_or_default())))
         .handler("after_soft", JsonHandler::new(async |call| Ok(json!([call.output("soft"), call.output("each")]))))
@@ -197,6 +197,6 @@ async fn a_maps_failure_comes_out_alike() {
         let each = call.output("each").as_array().cloned().unwrap_or_default();
         Ok(json!(each.iter().filter_map(Value::as_u64).sum::<u64>()))
     });
-    let flow = JsonFlow::new(graph).handler("each", each).handler("sum", sum).build().unwrap();
+    let flow = JsonFlow::builder(graph).handler("each", each).handler("sum", sum).build().unwrap();
     check("strict", |worker| worker.json(flow), &cases).await;
 }

@@ -48,7 +48,7 @@ fn maps() -> JsonFlow {
         .step(StepBuilder::single("list").run_if(json!([true])))
         .step(StepBuilder::map("over_list", "list").needs(["again"]))
         .step(StepBuilder::single("count").needs(["each", "over_list"]));
-    JsonFlow::new(graph)
+    JsonFlow::builder(graph)
         .handler("each", JsonHandler::new(async |call| Ok(call.item().clone())))
         .handler("again", JsonHandler::new(async |call| Ok(json!([call.item()]))))
         .handler("list", JsonHandler::new(async |call| Ok(json!([call.input()[0]]))))
@@ -146,7 +146,7 @@ async fn what_is_no_list_fails_alike() {
     cases.push((json!([3]), "completed\nsource=completed completed/1\neach=completed completed/1\n{\"each\": [3]}"));
     check("violation", |worker| worker.flow(Violation), &cases).await;
     let graph = FlowBuilder::new("violation").step(StepBuilder::single("source"));
-    let flow = JsonFlow::new(graph.step(StepBuilder::map("each", "source")))
+    let flow = JsonFlow::builder(graph.step(StepBuilder::map("each", "source")))
         .handler("source", JsonHandler::new(async |call| Ok(call.input().clone())))
         .handler("each", JsonHandler::new(async |call| Ok(call.item().clone())));
     check("violation", |worker| worker.json(flow.build().unwrap()), &cases).await;

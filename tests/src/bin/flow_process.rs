@@ -1,6 +1,8 @@
 //! A worker or a client in a process of its own. Tests start several, watch what they print, and kill them.
 //!
-//! `flow_process worker URL LEASE_MS` works on `Orders` until SIGTERM, `survivor` and `tick` likewise on `Survivor` and `Tick`;
+//! `flow_process worker URL LEASE_MS` works on `Orders` until SIGTERM, `survivor`, `tick`, `watchful` and `successor` likewise on `Survivor`,
+//! `Tick`, `Watchful` (one at a time) and `Successor`; `holder` takes ten thousand pieces of `Pieces` and ends none, `pieces URL LEASE_MS
+//! FILE` works on them and on `Tick`;
 //! `flow_process step URL LEASE_MS STEP` serves one step of `Relay`; `flow_process ten URL` runs a worker for each of ten flows,
 //! which nothing but notifications wakes; `flow_process client URL PICK_MS ITEM…` starts one run, waits for it and prints its
 //! output; `flow_process starter URL LEASE_MS RUNS` starts runs of `Tick` beside its worker, one after the other; `flow_process migrate URL` migrates and ends.
@@ -8,7 +10,7 @@
 use std::{process::ExitCode, time::Duration};
 
 use flow_runtime::{FlowBuilder, JsonFlow, JsonHandler, StepBuilder, prelude::*};
-use flow_tests::flows::{Order, Orders, Relay, RelayQueues, RelayStep, Survivor, Tick};
+use flow_tests::flows::{Order, Orders, Pieces, Relay, RelayQueues, RelayStep, Successor, Survivor, Tick, Watchful};
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -23,11 +25,14 @@ async fn main() -> ExitCode {
 
 async fn run(args: Vec<String>) -> anyhow::Result<()> {
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        [flow @ ("worker" | "survivor" | "tick"), url, lease_ms] => {
+        [flow @ ("worker" | "survivor" | "tick" | "watchful" | "successor" | "holder"), url, lease_ms] => {
             let db = Db::new(url)?;
             let worker = match flow {
                 "worker" => Worker::builder(&db).flow(Orders { announce: true }),
                 "tick" => Worker::builder(&db).flow(Tick),
+                "watchful" => Worker::builder(&db).flow(Watchful).concurrency(1),
+                "successor" => Worker::builder(&db).flow(Successor { db: db.clone() }),
+                "holder" => Worker::builder(&db).flow(Pieces { calls: None }).concurrency(10_000).batch(1_000),
                 _ => Worker::builder(&db).flow(Survivor).concurrency(20),
             };
             let worker = worker
@@ -36,6 +41,12 @@ async fn run(args: Vec<String>) -> anyhow::Result<()> {
                 .build()?;
             println!("starting");
             Ok(worker.run().await?)
+        }
+        ["pieces", url, lease_ms, calls] => {
+            let (db, lease) = (Db::new(url)?, Duration::from_millis(lease_ms.parse()?));
+            let pieces = Worker::builder(&db).flow(Pieces { calls: Some(calls.into()) }).concurrency(200).lease(lease);
+            let ticks = Worker::builder(&db).flow(Tick).lease(lease);
+            Ok(WorkerSet::builder(&db).worker(pieces).worker(ticks).build()?.run().await?)
         }
         ["step", url, lease_ms, step] => {
             let step = match step {
@@ -52,7 +63,7 @@ async fn run(args: Vec<String>) -> anyhow::Result<()> {
             for number in 0..10 {
                 let graph = FlowBuilder::new(format!("ten_{number}")).step(StepBuilder::single("only"));
                 let pass_on = JsonHandler::new(async |call| Ok(call.input().clone()));
-                let worker = Worker::builder(&db).json(JsonFlow::new(graph).handler("only", pass_on).build()?);
+                let worker = Worker::builder(&db).json(JsonFlow::builder(graph).handler("only", pass_on).build()?);
                 set = set.worker(worker.poll_interval(Duration::from_secs(600)));
             }
             Ok(set.build()?.run().await?)
@@ -76,7 +87,7 @@ async fn run(args: Vec<String>) -> anyhow::Result<()> {
             Ok(())
         }
         _ => anyhow::bail!(
-            "say what to be: worker URL LEASE_MS, step URL LEASE_MS STEP, ten URL, client URL PICK_MS ITEM…, starter URL LEASE_MS RUNS or migrate URL"
+            "say what to be: worker URL LEASE_MS, pieces URL LEASE_MS FILE, step URL LEASE_MS STEP, ten URL, client URL PICK_MS ITEM…, starter URL LEASE_MS RUNS or migrate URL"
         ),
     }
 }

@@ -7,11 +7,52 @@ use sqlx::{PgConnection, types::Json};
 
 use crate::error::DeployError;
 
+/// What became of a definition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum DeployResult {
+    /// The flow was not there and is now.
+    Created,
+    /// The flow is there as it was sent.
+    Verified,
+    /// Options differed and were changed.
+    OptionsUpdated,
+    /// The flow had another shape and was made anew, in a development database.
+    Recreated,
+    /// The flow has another shape.
+    Mismatch,
+    /// The flow has another shape and is made anew when its workers have stopped, in a development database.
+    Draining,
+}
+
+impl DeployResult {
+    /// The word, for the log.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Verified => "verified",
+            Self::OptionsUpdated => "options_updated",
+            Self::Recreated => "recreated",
+            Self::Mismatch => "mismatch",
+            Self::Draining => "draining",
+        }
+    }
+}
+
+/// What a database is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Environment {
+    /// A flow keeps its shape.
+    Production,
+    /// A flow may be made anew with another shape.
+    Development,
+}
+
 /// What the database answered to a definition.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Deployed {
-    /// `created`, `verified`, `options_updated`, `recreated`, `mismatch` or `draining`.
-    pub(crate) result: String,
+    pub(crate) result: DeployResult,
     #[serde(default)]
     pub(crate) differences: Vec<String>,
     #[serde(default)]
@@ -23,7 +64,7 @@ pub(crate) struct Deployed {
     pub(crate) drift: Option<Value>,
     #[serde(default)]
     pub(crate) drift_schemas: Vec<SchemaChange>,
-    pub(crate) environment: Option<String>,
+    pub(crate) environment: Option<Environment>,
     /// A newer build has recorded its types, and they stay.
     #[serde(default)]
     pub(crate) is_older_build: bool,

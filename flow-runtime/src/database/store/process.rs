@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
+use serde::Deserialize;
 use sqlx::PgConnection;
 
 use crate::{
     database::store::{
+        answer::WorkerState,
         news::{News, NewsColumns},
+        word::{Word, words},
         work::{Columns, WorkId},
     },
     error::DbError,
@@ -24,15 +27,51 @@ pub(crate) struct WorkerPulse {
     pub(crate) held: Vec<(WorkId, bool)>,
 }
 
+/// Why a worker does not hold a piece of work any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum WhyLost {
+    /// Its run was cancelled, or failed.
+    Cancelled,
+    /// Its step was skipped.
+    Skipped,
+    /// Somebody else has it.
+    Taken,
+    /// There is no such work any more.
+    Gone,
+}
+
+impl WhyLost {
+    /// The word, for the log.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Cancelled => "cancelled",
+            Self::Skipped => "skipped",
+            Self::Taken => "taken",
+            Self::Gone => "gone",
+        }
+    }
+}
+
+/// How a process stands with the database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ProcessState {
+    /// Its lease was renewed.
+    Ok,
+    /// Its lease was over and somebody has ended it.
+    Ended,
+}
+
 /// The database's answer to a heartbeat.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
     /// The process was ended: recover what its workers held, then revive it.
     pub(crate) has_ended: bool,
-    /// One a worker: `ok`, or why it may not claim, with the reason.
-    pub(crate) states: Vec<(String, String)>,
-    /// What a worker holds no more, by the worker's place, each with why: `cancelled`, `skipped`, `taken` or `gone`.
-    pub(crate) lost: Vec<(usize, WorkId, String)>,
+    /// One a worker: whether it may claim, with the reason why not.
+    pub(crate) states: Vec<(WorkerState, String)>,
+    /// What a worker holds no more, by the worker's place, each with why.
+    pub(crate) lost: Vec<(usize, WorkId, WhyLost)>,
     /// Other processes whose leases are over, each with the length of its lease.
     pub(crate) expired: Vec<(i64, Duration)>,
     /// Rows of hands that are to be recovered: worker and batch.
@@ -45,11 +84,11 @@ pub(crate) struct Heard {
 
 #[derive(sqlx::FromRow)]
 struct HeardRow {
-    p_state: String,
-    p_states: Option<Vec<String>>,
+    p_state: Word<ProcessState>,
+    p_states: Option<Vec<Word<WorkerState>>>,
     p_reasons: Option<Vec<Option<String>>>,
     p_lost: Option<Vec<i64>>,
-    p_lost_why: Option<Vec<String>>,
+    p_lost_why: Option<Vec<Word<WhyLost>>>,
     p_expired: Option<Vec<i64>>,
     p_expired_leases_ms: Option<Vec<i64>>,
     p_row_workers: Option<Vec<i64>>,
@@ -146,11 +185,11 @@ pub(crate) async fn heartbeat(
 impl HeardRow {
     fn into_heard(self, places: &[(usize, WorkId)]) -> Heard {
         let reasons = self.p_reasons.unwrap_or_default().into_iter().map(Option::unwrap_or_default);
-        let lost = self.p_lost.unwrap_or_default().into_iter().zip(self.p_lost_why.unwrap_or_default());
+        let lost = self.p_lost.unwrap_or_default().into_iter().zip(words(self.p_lost_why));
         let leases = self.p_expired_leases_ms.unwrap_or_default().into_iter();
         Heard {
-            has_ended: self.p_state == "ended",
-            states: self.p_states.unwrap_or_default().into_iter().zip(reasons).collect(),
+            has_ended: self.p_state.0 == ProcessState::Ended,
+            states: words(self.p_states).zip(reasons).collect(),
             lost: lost
                 .filter_map(|(ord, why)| {
                     // Places are counted from 1.

@@ -3,6 +3,7 @@
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
+use flow_core::status::{RunStatus, StepStatus};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -13,6 +14,7 @@ use crate::{
         store::{
             call::{Call, first_row, only_value},
             news::{News, NewsColumns},
+            word::Word,
             work::{Claimed, WorkId},
         },
     },
@@ -70,7 +72,7 @@ pub(crate) struct Started {
 #[derive(Debug, sqlx::FromRow)]
 pub(crate) struct RunRow {
     pub(crate) flow: String,
-    pub(crate) status: String,
+    pub(crate) status: Word<RunStatus>,
     pub(crate) error_step: Option<String>,
     pub(crate) error: Option<String>,
     pub(crate) output: Option<String>,
@@ -80,7 +82,8 @@ pub(crate) struct RunRow {
 #[derive(Debug, sqlx::FromRow)]
 pub(crate) struct StepRow {
     pub(crate) flow: String,
-    pub(crate) status: Option<String>,
+    /// `None` when the flow has no such step.
+    pub(crate) status: Option<Word<StepStatus>>,
     pub(crate) error: Option<String>,
     pub(crate) output: Option<String>,
 }
@@ -88,7 +91,7 @@ pub(crate) struct StepRow {
 /// How far a run has come.
 #[derive(Debug, sqlx::FromRow)]
 pub(crate) struct RunProgress {
-    pub(crate) status: String,
+    pub(crate) status: Word<RunStatus>,
     pub(crate) steps_done: i64,
     pub(crate) steps_total: i64,
     pub(crate) tasks_done: i64,
@@ -111,7 +114,7 @@ struct StartedRow {
 
 #[derive(sqlx::FromRow)]
 struct CancelledRow {
-    p_status: String,
+    p_status: Word<RunStatus>,
     #[sqlx(flatten)]
     news: NewsColumns,
 }
@@ -199,17 +202,18 @@ pub(crate) async fn run_progress(pool: &SharedPool, run: Uuid) -> Result<Option<
     first_row(call.rows(pool, deadline::READ).await?)
 }
 
-pub(crate) async fn ended_runs(pool: &SharedPool, runs: &[Uuid]) -> Result<Vec<Uuid>, sqlx::Error> {
-    let call =
-        Call::new("select e.* from flow.require_writable() cross join lateral flow.ended_runs").arg(runs).named("e");
+pub(crate) async fn list_ended_runs(pool: &SharedPool, runs: &[Uuid]) -> Result<Vec<Uuid>, sqlx::Error> {
+    let call = Call::new("select e.* from flow.require_writable() cross join lateral flow.list_ended_runs")
+        .arg(runs)
+        .named("e");
     only_value(call.rows(pool, deadline::POLL).await?)
 }
 
 /// The run's status afterwards, and what is to be told to others; `None` when there is no such run.
-pub(crate) async fn cancel_run(pool: &SharedPool, run: Uuid) -> Result<Option<(String, News)>, DbError> {
+pub(crate) async fn cancel_run(pool: &SharedPool, run: Uuid) -> Result<Option<(RunStatus, News)>, DbError> {
     let call = Call::new("select c.* from flow.cancel_run_quietly").arg(&run).named("c");
     match call.rows(pool, deadline::START).await {
         Err(error) if crate::error::sqlstate(&error).as_deref() == Some("WF002") => Ok(None),
-        rows => Ok(first_row::<CancelledRow>(rows?)?.map(|row| (row.p_status, row.news.into()))),
+        rows => Ok(first_row::<CancelledRow>(rows?)?.map(|row| (row.p_status.0, row.news.into()))),
     }
 }

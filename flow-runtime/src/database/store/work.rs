@@ -8,8 +8,10 @@ use uuid::Uuid;
 
 use crate::{
     database::store::{
+        answer::{AfterFailure, FailedRun, Fate, Verdict, WorkerState},
         news::{News, NewsColumns},
         outcome::Outcome,
+        word::{Word, words},
     },
     error::DbError,
 };
@@ -54,19 +56,6 @@ pub(crate) struct Settlement {
     pub(crate) outcome: Outcome,
 }
 
-/// The database's answer to one settlement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    /// It counts.
-    Accepted,
-    /// It was accepted before; this was the same one again.
-    AlreadySettled,
-    /// It changed nothing: the work was somebody else's by then, or its run or step had ended.
-    Lost,
-    /// Somebody else has locked its run: it is to be sent again.
-    Busy,
-}
-
 /// A place in the order of a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Mark {
@@ -97,8 +86,7 @@ pub(crate) struct Exchange<'a> {
 /// What comes back from one exchange.
 #[derive(Debug)]
 pub(crate) struct Exchanged {
-    /// `ok`, `busy`, `paused`, `draining`, `late`, `process_ended`, `corrupt`, `misrouted`, `worker_gone` or `upgrade_needed`.
-    pub(crate) state: String,
+    pub(crate) state: WorkerState,
     pub(crate) reason: String,
     /// More messages may be visible than were asked for.
     pub(crate) has_more: bool,
@@ -123,32 +111,12 @@ pub(crate) struct Exchanged {
     pub(crate) news: News,
 }
 
-/// What became of a failed attempt.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Fate {
-    /// The wait before the next attempt; `None` when there is none.
-    pub(crate) retry_after: Option<Duration>,
-    /// Without a next attempt: `fail`, `skip` or `skip_cascade`.
-    pub(crate) mode: String,
-    /// How many attempts the step allows.
-    pub(crate) max_attempts: i32,
-}
-
-/// A run that failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FailedRun {
-    pub(crate) run_id: Uuid,
-    /// The step that is to blame, if any.
-    pub(crate) step: Option<i32>,
-    pub(crate) error: String,
-}
-
 #[derive(sqlx::FromRow)]
 struct ExchangeRow {
-    p_state: String,
+    p_state: Word<WorkerState>,
     p_reason: Option<String>,
     p_more: Option<bool>,
-    p_verdicts: Option<Vec<String>>,
+    p_verdicts: Option<Vec<Word<Verdict>>>,
     p_now: Option<DateTime<Utc>>,
     p_runs: Option<Vec<Uuid>>,
     p_steps: Option<Vec<i32>>,
@@ -161,7 +129,7 @@ struct ExchangeRow {
     p_value_steps: Option<Vec<i32>>,
     p_values: Option<Vec<String>>,
     p_places: Option<Vec<i64>>,
-    p_fates: Option<Vec<String>>,
+    p_fates: Option<Vec<Word<AfterFailure>>>,
     p_waits_ms: Option<Vec<Option<i64>>>,
     p_max_attempts: Option<Vec<i32>>,
     p_failed_runs: Option<Vec<Uuid>>,
@@ -180,7 +148,7 @@ struct ExchangeRow {
 
 #[derive(sqlx::FromRow)]
 struct GivenUpRow {
-    p_verdict: String,
+    p_verdict: Word<Verdict>,
     #[sqlx(flatten)]
     news: NewsColumns,
 }
@@ -254,36 +222,27 @@ impl Exchanged {
             // What became due meanwhile is due now.
             next_due: row.p_next_due_ms.map(|ms| Duration::from_millis(u64::try_from(ms).unwrap_or_default())),
             news: row.news.into(),
-            state: row.p_state,
+            state: row.p_state.0,
             reason: row.p_reason.unwrap_or_default(),
             has_more: row.p_more.unwrap_or(false),
             claimed_at: row.p_now,
-            verdicts: row.p_verdicts.unwrap_or_default().iter().map(|name| verdict(name)).collect(),
+            verdicts: words(row.p_verdicts).collect(),
             claimed,
         }
-    }
-}
-
-fn verdict(name: &str) -> Verdict {
-    match name {
-        "accepted" => Verdict::Accepted,
-        "already_settled" => Verdict::AlreadySettled,
-        "busy" => Verdict::Busy,
-        _ => Verdict::Lost,
     }
 }
 
 fn fates(row: &mut ExchangeRow) -> Vec<(usize, Fate)> {
     let places = row.p_places.take().unwrap_or_default().into_iter();
     let waits = row.p_waits_ms.take().unwrap_or_default();
-    let fates = row.p_fates.take().unwrap_or_default().into_iter().zip(waits);
+    let fates = words(row.p_fates.take()).zip(waits);
     let limits = row.p_max_attempts.take().unwrap_or_default();
     places
         .zip(fates.zip(limits))
         // Places are counted from 1.
-        .filter_map(|(place, ((mode, wait), max_attempts))| {
-            let retry_after = wait.map(|wait| Duration::from_millis(wait.unsigned_abs()));
-            Some((usize::try_from(place - 1).ok()?, Fate { retry_after, mode, max_attempts }))
+        .filter_map(|(place, ((next, wait), max_attempts))| {
+            let wait = Duration::from_millis(wait.unwrap_or_default().unsigned_abs());
+            Some((usize::try_from(place - 1).ok()?, Fate { next, wait, max_attempts }))
         })
         .collect()
 }
@@ -326,7 +285,7 @@ pub(crate) async fn give_up_attempt(
         .bind(settlement.outcome.error())
         .fetch_one(connection)
         .await?;
-    Ok((verdict(&given_up.p_verdict), given_up.news.into()))
+    Ok((given_up.p_verdict.0, given_up.news.into()))
 }
 
 /// Puts the columns of the reply together; each shared value is one allocation, whoever needs it.

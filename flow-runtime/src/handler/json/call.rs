@@ -118,3 +118,9 @@ impl JsonCall {
         &self.ctx
     }
 }
+
+impl std::fmt::Debug for JsonHandler {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("JsonHandler").field("takes_input", &self.takes_input).finish_non_exhaustive()
+    }
+}

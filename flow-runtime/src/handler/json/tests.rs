@@ -26,7 +26,7 @@ fn flow() -> JsonFlow {
         let doubled = call.output("double").as_array().cloned().unwrap_or_default();
         Ok(json!({ "sum": doubled.iter().filter_map(Value::as_i64).sum::<i64>(), "note": call.has_output("note") }))
     });
-    JsonFlow::new(graph())
+    JsonFlow::builder(graph())
         .handler("double", JsonHandler::blocking(|call| double(&call)).without_input())
         .handler("add", add.without_input())
         .other_steps(JsonHandler::new(async |call| Ok(call.input().clone())))
@@ -71,7 +71,7 @@ fn a_handler_says_whether_it_blocks_and_takes_the_input() {
 #[test]
 fn every_mistake_is_told_at_once() {
     let handler = || JsonHandler::new(async |_| Ok(Value::Null));
-    let twice = JsonFlow::new(graph()).handler("add", handler()).handler("add", handler());
+    let twice = JsonFlow::builder(graph()).handler("add", handler()).handler("add", handler());
     let error = twice.handler("doubel", handler()).handler("note", handler()).build().expect_err("three mistakes");
     let expected = "handlers and steps do not go together:
 - step `add` has two handlers; give it one
@@ -80,7 +80,7 @@ fn every_mistake_is_told_at_once() {
     assert_eq!(error.to_string(), expected);
 
     let graph = FlowBuilder::new("a-b").step(StepBuilder::single("a").needs(["z"]).max_attempts(0));
-    let JsonFlowError::Definition(errors) = JsonFlow::new(graph).build().expect_err("three mistakes") else {
+    let JsonFlowError::Definition(errors) = JsonFlow::builder(graph).build().expect_err("three mistakes") else {
         panic!("the graph is wrong")
     };
     assert_eq!(errors.mistakes().len(), 3);

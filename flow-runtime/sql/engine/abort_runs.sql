@@ -1,7 +1,7 @@
 -- End started runs before their time, as failed (with the step and text that caused it) or cancelled: their open steps and live
 -- tasks become cancelled and their messages leave the queues. What has ended already stays as it is.
 -- Returns the workers that hold some of the work. The caller holds the runs' locks.
-create or replace function flow.end_runs(p_causes flow.cause[], p_status flow.run_status, p_now timestamptz)
+create or replace function flow.abort_runs(p_causes flow.cause[], p_status flow.run_status, p_now timestamptz)
 returns bigint[] language plpgsql as $$
 declare
     v_rows tid[];

@@ -1,6 +1,6 @@
 -- Cancel a run, unless it has ended: its open steps and live tasks become cancelled, and their messages are removed.
 -- Returns the run's status afterwards, and what this has brought about. Raises WF002 when there is no such run. Locks the run.
-create or replace function flow.abort_run(p_run uuid, out p_status flow.run_status, out p_progress flow.progress)
+create or replace function flow.cancel_open_run(p_run uuid, out p_status flow.run_status, out p_progress flow.progress)
 language plpgsql as $$
 begin
     perform flow.require_read_committed();
@@ -10,7 +10,7 @@ begin
         raise exception 'there is no run %', p_run using errcode = 'WF002';
     end if;
     if p_status = 'started' then
-        p_progress.workers := flow.end_runs(array[row(p_run, null, null)::flow.cause], 'cancelled', clock_timestamp());
+        p_progress.workers := flow.abort_runs(array[row(p_run, null, null)::flow.cause], 'cancelled', clock_timestamp());
         p_progress.ended_runs := array[p_run];
         p_status := 'cancelled';
     end if;

@@ -2,7 +2,7 @@
 -- the object of their completed leaf steps as output. A run whose output would be too large fails instead, with the step that ended it;
 -- no task is blamed.
 -- Returns the runs that ended. The caller holds the runs' locks.
-create or replace function flow.finish_runs(p_ended uuid[], p_now timestamptz, out p_ended_runs uuid[])
+create or replace function flow.complete_runs(p_ended uuid[], p_now timestamptz, out p_ended_runs uuid[])
 language plpgsql as $$
 declare
     v_large uuid[];
