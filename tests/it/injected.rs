@@ -125,7 +125,7 @@ async fn a_deadlock_in_claim_renewal_or_settlement_costs_nothing() {
     .unwrap();
     let first = client.start::<Numbered>(&0).await.unwrap();
     let work = "select from flow.step_state where run_id = $1 for update";
-    let mut raised = deadlocks(&pool, &mut rival, "flow.exchange", (work, first.id())).await;
+    let mut raised = deadlocks(&pool, &mut rival, "flow.exchange", (work, first.id().into())).await;
     assert_eq!(flow.calls.load(Ordering::SeqCst), 0);
     rival.rollback().await.unwrap();
     flow.called(1).await;
@@ -152,10 +152,11 @@ async fn a_deadlock_in_claim_renewal_or_settlement_costs_nothing() {
     eventually("the renewal goes through", async || engine.value::<i64>(given_back).await == 1).await;
 
     // Settlement: it holds the run and waits for the work.
-    let mut rival = begin(&pool, "select from flow.step_state where run_id = $1 for update", Some(first.id())).await;
+    let mut rival =
+        begin(&pool, "select from flow.step_state where run_id = $1 for update", Some(first.id().into())).await;
     flow.let_end(1);
     let run = "select from flow.run where run_id = $1 for update";
-    raised += deadlocks(&pool, &mut rival, "flow.exchange", (run, first.id())).await;
+    raised += deadlocks(&pool, &mut rival, "flow.exchange", (run, first.id().into())).await;
     assert_eq!(flow.calls.load(Ordering::SeqCst), 1);
     rival.rollback().await.unwrap();
     assert_eq!(first.wait().await.unwrap().only, 0);
@@ -212,7 +213,7 @@ async fn moved(
             async move { sqlx::raw_sql(looking).execute(&pool).await }
         });
         eventually("the call and the bystander wait", async || {
-            (waiting(&pool, call).await, waiting(&pool, looking).await) == (1, 1)
+            (waiting(pool, call).await, waiting(pool, looking).await) == (1, 1)
         })
         .await;
         rival.commit().await.unwrap();

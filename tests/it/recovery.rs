@@ -128,7 +128,7 @@ async fn ten_thousand_pieces_of_a_dead_process_are_recovered_beside_full_load() 
     holder.ended().await;
     let ended = "select count(*) from flow.process p where p.ended_at is not null";
     eventually("its lease is over", async || engine.value::<i64>(ended).await == 1).await;
-    let mut meanwhile = tidy_up(pool, before, cancelled.id()).await;
+    let mut meanwhile = tidy_up(pool, before, cancelled.id().into()).await;
     while let Some(done) = meanwhile.join_next().await {
         done.unwrap();
     }
@@ -138,9 +138,10 @@ async fn ten_thousand_pieces_of_a_dead_process_are_recovered_beside_full_load() 
     let started = load.await.unwrap();
     eventually("the rest of the load is done", async || engine.value::<i64>(ticked).await == started).await;
 
-    assert_eq!(tasks(pool, kept.id()).await, format!("{PIECES} completed/1"));
+    assert_eq!(tasks(pool, kept.id().into()).await, format!("{PIECES} completed/1"));
     assert!(
-        !tasks(pool, cancelled.id()).await.contains("queued") && !tasks(pool, cancelled.id()).await.contains("started")
+        !tasks(pool, cancelled.id().into()).await.contains("queued")
+            && !tasks(pool, cancelled.id().into()).await.contains("started")
     );
     let mut called: HashMap<String, u32> = HashMap::new();
     for line in std::fs::read_to_string(&calls).unwrap().lines() {
@@ -157,7 +158,7 @@ async fn ten_thousand_pieces_of_a_dead_process_are_recovered_beside_full_load() 
         other.signal("TERM");
         assert!(other.ended().await.0);
     }
-    check(&engine, kept.id()).await;
+    check(&engine, kept.id().into()).await;
     std::fs::remove_file(calls).unwrap();
 }
 

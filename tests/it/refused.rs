@@ -82,7 +82,7 @@ async fn a_corrupt_batch_is_one_fatal_error_of_one_worker_and_names_no_body() {
     let pool = engine.pool();
     assert_eq!(words(pool, "select q.paused_why from flow.queue q where q.paused_at is not null").await, reason);
     let alive = "select w.worker_id from flow.worker w where w.stopped_at is null";
-    assert_eq!(number(pool, alive).await, going_on.worker_id(), "one stopped, the other did not");
+    assert_eq!(number(pool, alive).await, going_on.worker_id().as_i64(), "one stopped, the other did not");
     assert_eq!(number(pool, "select count(*) from pgmq.q_gated").await, 2);
     going_on.shutdown().await.unwrap();
     assert_eq!(log.lines_with("ERROR").len(), 1);
