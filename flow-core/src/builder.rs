@@ -2,8 +2,6 @@
 
 mod step;
 
-use std::time::Duration;
-
 use schemars::JsonSchema;
 use serde_json::Value;
 
@@ -16,6 +14,8 @@ use crate::{
 pub use step::StepBuilder;
 
 /// Builds a definition step by step; steps may name each other in any order.
+///
+/// The methods for options with a number, such as `max_attempts`, come from [the list of options](crate::options).
 ///
 /// ```
 /// # use flow_core::builder::{FlowBuilder, StepBuilder};
@@ -31,7 +31,7 @@ pub use step::StepBuilder;
 #[derive(Debug, Clone, PartialEq)]
 #[must_use = "nothing is checked before `build`"]
 pub struct FlowBuilder {
-    draft: FlowDraft,
+    pub(crate) draft: FlowDraft,
 }
 
 impl FlowBuilder {
@@ -49,30 +49,6 @@ impl FlowBuilder {
     /// Adds steps.
     pub fn steps(mut self, steps: impl IntoIterator<Item = StepBuilder>) -> Self {
         self.draft.steps.extend(steps.into_iter().map(StepBuilder::into_draft));
-        self
-    }
-
-    /// How often a task is tried, 1 to 1,000. Default: 3.
-    pub fn max_attempts(mut self, attempts: u32) -> Self {
-        self.draft.options.max_attempts = attempts;
-        self
-    }
-
-    /// The wait before the first retry, at most 365 days. Default: 1 s.
-    pub fn base_delay(mut self, delay: Duration) -> Self {
-        self.draft.options.base_delay_ms = millis(delay);
-        self
-    }
-
-    /// The longest wait before a retry, at most 365 days. Default: 5 min.
-    pub fn max_delay(mut self, delay: Duration) -> Self {
-        self.draft.options.max_delay_ms = millis(delay);
-        self
-    }
-
-    /// How long a handler may run, 1 ms to 24 h. Default: 60 s.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.draft.options.timeout_ms = millis(timeout);
         self
     }
 
@@ -111,13 +87,10 @@ impl FlowBuilder {
     }
 }
 
-/// Whole milliseconds; what is too long stays too long.
-fn millis(length: Duration) -> u64 {
-    u64::try_from(length.as_millis()).unwrap_or(u64::MAX)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]

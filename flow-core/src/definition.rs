@@ -3,8 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use crate::mode::{Mode, StepKind};
-use crate::options::NumberOption;
+pub use crate::{
+    mode::{Mode, StepKind},
+    options::{FlowOptions, StepOptions},
+};
 
 /// An ordered, serialisable definition: what must not change, what may, the types, and the notes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -75,55 +77,6 @@ pub struct StepShape {
 /// JSON `null` is a condition; an absent field is none.
 fn present<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(value).map(Some)
-}
-
-/// Attempts, delays and timeouts of a flow, with the steps' own values beside them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FlowOptions {
-    /// How often a task is tried, 1 to 1,000.
-    pub max_attempts: u32,
-    /// The wait before the first retry, in milliseconds.
-    pub base_delay_ms: u64,
-    /// The longest wait before a retry, in milliseconds.
-    pub max_delay_ms: u64,
-    /// How long a handler may run, in milliseconds.
-    pub timeout_ms: u64,
-    /// The steps' own values, one entry a step in step order.
-    pub steps: Vec<StepOptions>,
-}
-
-impl Default for FlowOptions {
-    fn default() -> Self {
-        Self {
-            max_attempts: NumberOption::MaxAttempts.default_value() as u32,
-            base_delay_ms: NumberOption::BaseDelay.default_value(),
-            max_delay_ms: NumberOption::MaxDelay.default_value(),
-            timeout_ms: NumberOption::Timeout.default_value(),
-            steps: Vec::new(),
-        }
-    }
-}
-
-/// A step's own options; what is absent follows the flow's.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct StepOptions {
-    /// See [`FlowOptions::max_attempts`].
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_attempts: Option<u32>,
-    /// See [`FlowOptions::base_delay_ms`].
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub base_delay_ms: Option<u64>,
-    /// See [`FlowOptions::max_delay_ms`].
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_delay_ms: Option<u64>,
-    /// See [`FlowOptions::timeout_ms`].
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub timeout_ms: Option<u64>,
-    /// How long a task waits after its step became ready, in milliseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub start_delay_ms: Option<u64>,
 }
 
 /// JSON Schemas of a flow's input and of its steps' outputs.

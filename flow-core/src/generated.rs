@@ -14,7 +14,7 @@ use crate::{
 struct FlowSpec {
     slug: String,
     #[serde(default)]
-    numbers: Numbers,
+    options: FlowOptions,
     note: Option<String>,
     /// As declared.
     steps: Vec<StepSpec>,
@@ -41,19 +41,8 @@ struct StepSpec {
     when_unmet: Option<Mode>,
     when_exhausted: Option<Mode>,
     #[serde(default)]
-    numbers: Numbers,
+    options: StepOptions,
     note: Option<String>,
-}
-
-/// Options with a number, where given; lengths of time in milliseconds.
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Numbers {
-    max_attempts: Option<u32>,
-    base_delay: Option<u64>,
-    max_delay: Option<u64>,
-    timeout: Option<u64>,
-    start_delay: Option<u64>,
 }
 
 /// A value that is given, `null` too.
@@ -71,17 +60,10 @@ pub fn define(spec: &str, input: fn() -> TypeContract, outputs: &[fn() -> TypeCo
         Ok(flow) => flow,
         Err(error) => panic!("the macro wrote a flow that is no JSON, which is a bug of flow: {error}"),
     };
-    let defaults = FlowOptions::default();
     let draft = FlowDraft {
         slug: flow.slug,
         queue_mode: QueueMode::Plain,
-        options: FlowOptions {
-            max_attempts: flow.numbers.max_attempts.unwrap_or(defaults.max_attempts),
-            base_delay_ms: flow.numbers.base_delay.unwrap_or(defaults.base_delay_ms),
-            max_delay_ms: flow.numbers.max_delay.unwrap_or(defaults.max_delay_ms),
-            timeout_ms: flow.numbers.timeout.unwrap_or(defaults.timeout_ms),
-            steps: Vec::new(),
-        },
+        options: flow.options,
         input: input(),
         note: flow.note,
         steps: flow.steps.into_iter().zip(outputs).map(|(step, output)| draft_step(step, output())).collect(),
@@ -103,13 +85,7 @@ fn draft_step(step: StepSpec, output: TypeContract) -> StepDraft {
         run_unless: step.run_unless,
         when_unmet: step.when_unmet,
         when_exhausted: step.when_exhausted,
-        options: StepOptions {
-            max_attempts: step.numbers.max_attempts,
-            base_delay_ms: step.numbers.base_delay,
-            max_delay_ms: step.numbers.max_delay,
-            timeout_ms: step.numbers.timeout,
-            start_delay_ms: step.numbers.start_delay,
-        },
+        options: step.options,
         queue: None,
         output,
         note: step.note,
@@ -125,7 +101,7 @@ mod tests {
         let spec = r#"{"slug": "shop", "steps": [
             {"slug": "guarded", "needs": ["each"], "after": ["first"], "run_if": {"each": [1]}, "run_unless": {"first": null},
              "when_unmet": "fail", "when_exhausted": "skip", "note": "Guarded.",
-             "numbers": {"max_attempts": 1, "base_delay": 2, "max_delay": 3, "timeout": 4, "start_delay": 5}},
+             "options": {"max_attempts": 1, "base_delay_ms": 2, "max_delay_ms": 3, "timeout_ms": 4, "start_delay_ms": 5, "priority": 6}},
             {"slug": "each", "over": "input"},
             {"slug": "first"}]}"#;
         let any: fn() -> TypeContract = TypeContract::any;
@@ -140,7 +116,7 @@ mod tests {
         assert_eq!((step.when_unmet, step.when_exhausted), (Some(Mode::Fail), Mode::Skip));
         let own = &definition.options.steps[2];
         assert_eq!((own.max_attempts, own.base_delay_ms, own.max_delay_ms), (Some(1), Some(2), Some(3)));
-        assert_eq!((own.timeout_ms, own.start_delay_ms), (Some(4), Some(5)));
+        assert_eq!((own.timeout_ms, own.start_delay_ms, own.priority), (Some(4), Some(5), Some(6)));
         assert_eq!(definition.notes.steps, [None, None, Some("Guarded.".to_owned())]);
         assert_eq!(definition.shape.steps[0].kind, StepKind::Map);
     }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use crate::{
     definition::{FlowDefinition, StepShape},
-    validate::Role,
+    validate::DependencyRole,
 };
 
 /// A flow to be drawn: each step once, each edge once, order-only edges dashed.
@@ -39,7 +39,7 @@ struct Node {
 struct Edge {
     from: usize,
     to: usize,
-    role: Role,
+    role: DependencyRole,
 }
 
 impl FlowDefinition {

@@ -8,7 +8,7 @@ mod queues;
 mod schemas;
 mod slugs;
 
-pub use errors::{DefinitionError, DefinitionErrors, Owner, Role};
+pub use errors::{DefinitionError, DefinitionErrors, DependencyRole, Owner};
 
 use crate::definition::FlowDefinition;
 

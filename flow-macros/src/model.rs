@@ -25,10 +25,10 @@ use crate::{
     text::{self, plain},
 };
 
-pub(crate) use options::{Numbers, Said};
-pub(crate) use params::{Param, Reference, Role};
+pub(crate) use options::{Given, GivenNumbers};
+pub(crate) use params::{Param, ParamRole, Reference};
 pub(crate) use returned::{Returned, has_too_many_arguments, is_future, is_result};
-pub(crate) use step::{Source, Step, without_self};
+pub(crate) use step::{MapSource, Step, without_self};
 
 /// A flow with everything that its expansion needs.
 pub(crate) struct Flow {
@@ -41,11 +41,11 @@ pub(crate) struct Flow {
     pub(crate) has_deps: bool,
     pub(crate) self_ty: Type,
     pub(crate) generics: Generics,
-    pub(crate) slug: Said<String>,
+    pub(crate) slug: Given<String>,
     /// `None` when it is missing, which is reported.
     pub(crate) input: Option<Type>,
     pub(crate) input_has_schema: bool,
-    pub(crate) numbers: Numbers,
+    pub(crate) numbers: GivenNumbers,
     pub(crate) note: Option<String>,
     /// In order of declaration.
     pub(crate) steps: Vec<Step>,
@@ -100,7 +100,7 @@ impl Flow {
     fn has_whole_types(&self, step: &Step) -> bool {
         let stands = |ty: Option<&Type>| ty.is_some_and(|ty| self.can_stand_alone(ty));
         let is_whole = |declared: usize| stands(self.steps[declared].output()) && !self.steps[declared].is_shadowed;
-        let takes_input = step.takes_input() || matches!(step.source, Some(Source::Input(_)));
+        let takes_input = step.takes_input() || matches!(step.source, Some(MapSource::Input(_)));
         !step.is_broken
             && !step.is_shadowed
             && stands(step.output())
@@ -146,7 +146,7 @@ impl Flow {
 pub(crate) fn build(parsed: &Parsed, diag: &mut Diag) -> Flow {
     let self_ty = plain(&parsed.self_ty).clone();
     let name = type_name(&self_ty, diag);
-    let options = options::FlowOptions::read(&parsed.options, diag);
+    let options = options::FlowAttribute::read(&parsed.options, diag);
     let names = options.names.unwrap_or_else(|| name.clone());
     let private = paths::generated_path(options.krate.as_ref());
     let marked: Vec<_> = parsed.marked().collect();
@@ -164,7 +164,7 @@ pub(crate) fn build(parsed: &Parsed, diag: &mut Diag) -> Flow {
         Ok(order) => (order, Vec::new()),
         Err(cycles) => ((0..steps.len()).collect(), cycles),
     };
-    let slug = options.slug.unwrap_or_else(|| Said {
+    let slug = options.slug.unwrap_or_else(|| Given {
         value: name.to_string().trim_start_matches("r#").to_snake_case(),
         span: name.span(),
     });

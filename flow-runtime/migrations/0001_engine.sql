@@ -86,11 +86,12 @@ create table flow.step (
     when_exhausted flow.mode not null,
     queue_id integer not null references flow.queue,
     priority smallint not null default 5, -- 1 comes first
-    max_attempts integer not null,
-    base_delay_ms bigint not null,
-    max_delay_ms bigint not null,
-    timeout_ms bigint not null,
-    start_delay_ms bigint not null,
+    -- Options have the names and defaults of flow.list_options, and are written by flow.write_options.
+    max_attempts integer not null default 3,
+    base_delay_ms bigint not null default 1000,
+    max_delay_ms bigint not null default 300000,
+    timeout_ms bigint not null default 60000,
+    start_delay_ms bigint not null default 0,
     primary key (flow_id, step_index),
     -- Not (flow_id, slug): the planner would take that index for look-ups by flow and step, and walk the whole flow.
     constraint step_slug_once unique (slug, flow_id),

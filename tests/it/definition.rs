@@ -52,18 +52,18 @@ fn option(least: u64, most: u64) -> impl Strategy<Value = Option<u64>> {
 
 fn options() -> impl Strategy<Value = Value> {
     let year = 365 * 24 * 3600 * 1000;
-    (option(1, 1_000), option(0, year), option(0, year), option(1, 24 * 3600 * 1000), option(0, year)).prop_map(
-        |(attempts, base, longest, timeout, start)| {
-            let given = [
-                ("max_attempts", attempts),
-                ("base_delay_ms", base),
-                ("max_delay_ms", longest),
-                ("timeout_ms", timeout),
-                ("start_delay_ms", start),
-            ];
-            given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), json!(value?)))).collect()
-        },
-    )
+    let lengths = (option(0, year), option(0, year), option(1, 24 * 3600 * 1000), option(0, year));
+    (option(1, 1_000), lengths, option(1, 9)).prop_map(|(attempts, (base, longest, timeout, start), priority)| {
+        let given = [
+            ("max_attempts", attempts),
+            ("base_delay_ms", base),
+            ("max_delay_ms", longest),
+            ("timeout_ms", timeout),
+            ("start_delay_ms", start),
+            ("priority", priority),
+        ];
+        given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), json!(value?)))).collect()
+    })
 }
 
 fn step() -> impl Strategy<Value = (Value, Value)> {
@@ -117,7 +117,8 @@ pub(crate) fn definition() -> impl Strategy<Value = Value> {
         definition["shape"]["queue_mode"] = mode.into();
         definition["shape"]["steps"] = shapes.into();
         definition["options"]["steps"] = step_options.into();
-        for (name, value) in own.as_object().into_iter().flatten().filter(|(name, _)| *name != "start_delay_ms") {
+        let is_of_flows = |name: &str| !["start_delay_ms", "priority"].contains(&name);
+        for (name, value) in own.as_object().into_iter().flatten().filter(|(name, _)| is_of_flows(name)) {
             definition["options"][name] = value.clone();
         }
         let anything = definition["contract"]["input"].clone();

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use flow_runtime::{FlowBuilder, JsonFlow, JsonHandler, StepBuilder, prelude::*};
 use flow_tests::support::{Engine, Log};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -15,6 +15,24 @@ const APPLIED: &str =
 
 async fn applied(engine: &Engine) -> Vec<String> {
     sqlx::query_scalar(APPLIED).fetch_all(engine.pool()).await.unwrap()
+}
+
+// D2
+#[tokio::test]
+async fn each_option_is_a_column_of_its_name_with_its_default() {
+    let engine = Engine::new().await;
+    let listed = "select concat_ws(' ', o.name, o.default_value) from flow.list_options() o order by 1";
+    let columns = "select concat_ws(' ', a.attname, pg_get_expr(d.adbin, d.adrelid)) from pg_attribute a
+                   join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+                   where a.attrelid = 'flow.step'::regclass and a.attname in (select o.name from flow.list_options() o)
+                     and a.attnotnull order by 1";
+    let of = async |query: &'static str| sqlx::query_scalar(query).fetch_all(engine.pool()).await.unwrap();
+    let (listed, columns): (Vec<String>, Vec<String>) = (of(listed).await, of(columns).await);
+    assert_eq!(listed.len(), 6);
+    assert_eq!(
+        columns.iter().map(|column| column.replace(['\'', ':'], "").replace("bigint", "")).collect::<Vec<_>>(),
+        listed
+    );
 }
 
 /// A name, how it sets options on a step, and what then applies where the flow says 5, 2 s, 10 min and 90 s.
@@ -147,4 +165,71 @@ async fn an_option_that_every_step_overrides_is_updated_too_and_changes_no_step(
     assert_eq!(engine.value::<Value>("select f.options -> 'max_attempts' from flow.flow f").await, 6);
     assert_eq!(applied(&engine).await, ["a 2 1000 300000 60000 0"]);
     assert_eq!(engine.try_deploy(&graph(6)).await.unwrap()["result"], "verified");
+}
+
+/// A flow whose step `a` has this priority.
+fn with_priority(priority: Option<u32>) -> Value {
+    let step = StepBuilder::single("a");
+    let step = match priority {
+        Some(priority) => step.priority(priority),
+        None => step,
+    };
+    let flow = FlowBuilder::new("urgent").step(step).step(StepBuilder::single("b").needs(["a"]));
+    serde_json::to_value(flow.build().unwrap()).unwrap()
+}
+
+async fn priorities(engine: &Engine) -> String {
+    engine.words("select string_agg(s.priority::text, ' ' order by s.step_index) from flow.step s").await
+}
+
+// D26 P2
+#[tokio::test]
+async fn a_changed_priority_is_an_updated_option_and_no_other_shape() {
+    let engine = Engine::of_rows().await;
+    assert_eq!(engine.try_deploy(&with_priority(Some(1))).await.unwrap()["result"], "created");
+    assert_eq!(priorities(&engine).await, "1 5");
+    for (priority, old, new) in [(Some(9), 1, 9), (None, 9, 5), (Some(2), 5, 2)] {
+        let answer = engine.try_deploy(&with_priority(priority)).await.unwrap();
+        let change = json!({"step": "a", "option": "priority", "old": old, "new": new});
+        assert_eq!(answer, json!({"result": "options_updated", "options": [change]}));
+        assert_eq!(priorities(&engine).await, format!("{new} 5"));
+        assert_eq!(engine.try_deploy(&with_priority(priority)).await.unwrap()["result"], "verified");
+    }
+}
+
+// D26
+#[tokio::test]
+async fn a_priority_out_of_range_is_refused() {
+    let engine = Engine::of_rows().await;
+    let beyond = FlowBuilder::new("urgent").step(StepBuilder::single("a").priority(10)).build().unwrap_err();
+    assert!(beyond.to_string().contains("step `a`: priority of 10 is out of range; it is 1 to 9"), "{beyond}");
+    for wrong in [json!(0), json!(10), json!(1.5), json!("1")] {
+        let mut definition = with_priority(Some(1));
+        definition["options"]["steps"][0]["priority"] = wrong.clone();
+        let text = engine.try_deploy(&definition).await.unwrap_err().to_string();
+        let told = format!("step \"a\": priority is {wrong}; it must be a whole number from 1 to 9");
+        assert!(text.contains(&told), "{text}");
+    }
+}
+
+// D26
+#[tokio::test]
+async fn a_priority_on_a_queue_of_pgmq_delivery_is_refused_and_nothing_is_written() {
+    let engine = Engine::of_pgmq().await;
+    let refused = async |priority: u32| {
+        let error = engine.try_deploy(&with_priority(Some(priority))).await.unwrap_err();
+        let error = error.as_database_error().unwrap();
+        let told = format!("step \"a\": priority is {priority}, but its queue \"urgent\" is of pgmq delivery");
+        assert_eq!(error.code().unwrap(), "WF009");
+        assert!(error.message().contains(&told), "{error}");
+    };
+    refused(1).await;
+    assert_eq!(engine.value::<i64>("select count(*) from flow.flow").await, 0);
+
+    // The default is no priority.
+    assert_eq!(engine.try_deploy(&with_priority(Some(5))).await.unwrap()["result"], "created");
+    engine.run_sql("select flow.set_setting('delivery', 'rows'::text)").await;
+    refused(9).await;
+    assert_eq!(priorities(&engine).await, "5 5");
+    assert_eq!(engine.value::<Value>("select f.options #> '{steps,0,priority}' from flow.flow f").await, 5);
 }

@@ -46,6 +46,54 @@ async fn work_is_claimed_by_priority_and_then_by_age() {
     engine.check().await;
 }
 
+// D26 C15
+#[tokio::test]
+async fn a_steps_priority_orders_what_a_worker_claims_from_the_next_start_on() {
+    let graph = |urgent: &str| {
+        let steps = ["late", "usual", "soon"].iter();
+        steps.fold(Graph::new("mixed"), |graph, slug| {
+            let graph = graph.single(slug, &[]);
+            if *slug == urgent { graph.step_option("priority", 1) } else { graph }
+        })
+    };
+    let late = graph("soon").single("last", &["usual"]).step_option("priority", 9);
+    let engine = engine_with(&late).await;
+    let run = engine.start("mixed", 1).await;
+    let worker = engine.worker(&late).await;
+    let order =
+        async || -> Vec<(Uuid, i32)> { worker.claim(10).await.iter().map(|claim| (claim.run, claim.step)).collect() };
+    assert_eq!(order().await, [(run, 2), (run, 0), (run, 1)]);
+
+    // What waits keeps its place; what is started later has the new one.
+    let before = engine.start("mixed", 2).await;
+    let changed = graph("late").single("last", &["usual"]).step_option("priority", 9);
+    assert_eq!(engine.try_deploy(&changed.definition()).await.unwrap()["result"], "options_updated");
+    let after = engine.start("mixed", 3).await;
+    assert_eq!(
+        order().await,
+        [(before, 2), (after, 0), (before, 0), (before, 1), (after, 1), (after, 2)],
+        "both are urgent, and of the rest the older run comes first"
+    );
+    engine.check().await;
+}
+
+// D26
+#[tokio::test]
+async fn the_tasks_of_a_map_and_what_a_result_makes_ready_have_their_steps_priority() {
+    let graph = Graph::new("behind").single("a", &[]).map("each", "input", &[]).step_option("priority", 2);
+    let graph = graph.single("b", &["a"]).step_option("priority", 1);
+    let engine = engine_with(&graph).await;
+    engine.start("behind", json!([1, 2])).await;
+    let worker = engine.worker(&graph).await;
+    let first = worker.claim(3).await;
+    assert_eq!(first.iter().map(|claim| claim.step).collect::<Vec<_>>(), [1, 1, 0]);
+    let other = engine.start("behind", json!([3])).await;
+    let reply = worker.exchange(1, &[first[2].complete(1)]).await;
+    assert_eq!(reply.claims.iter().map(|claim| claim.step).collect::<Vec<_>>(), [2], "before the other run's map");
+    assert_eq!(runs(&worker.claim(1).await), [other]);
+    engine.check().await;
+}
+
 // C15
 #[tokio::test]
 async fn older_runs_end_first() {

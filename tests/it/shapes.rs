@@ -108,7 +108,7 @@ async fn numbered(engine: &Engine, slug: &str) -> Vec<(i32, String)> {
 // P9
 #[tokio::test]
 async fn two_hundred_generated_shapes_read_back_as_they_were_sent() {
-    let engine = Engine::new().await;
+    let engine = Engine::of_rows().await;
     let mut runner = runner(9);
     let mut sent = Vec::new();
     while sent.len() < 200 {

@@ -365,7 +365,7 @@ struct Witness;
 
 /// What a context says.
 #[derive(Debug, Serialize, Deserialize, schemars::JsonSchema)]
-struct Said {
+struct SeenContext {
     run: String,
     step: String,
     task: u32,
@@ -377,11 +377,11 @@ struct Said {
 #[flow(input = Vec<u8>, base_delay = "0s", timeout = "90s")]
 impl Witness {
     #[map(over = input)]
-    async fn tell(&self, item: u8, ctx: &StepContext) -> Result<Said, StepError> {
+    async fn tell(&self, item: u8, ctx: &StepContext) -> Result<SeenContext, StepError> {
         if item == 1 && ctx.attempt() == 1 {
             return Err(StepError::new("once more"));
         }
-        Ok(Said {
+        Ok(SeenContext {
             run: ctx.run_id().to_string(),
             step: ctx.step().to_owned(),
             task: ctx.task_index(),

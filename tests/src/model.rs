@@ -11,6 +11,6 @@ mod settle;
 mod suspect;
 
 pub use driver::Driver;
-pub use flow::{Flow, Mode, Source, Step, any_flow};
+pub use flow::{Flow, Mode, ModelSource, Step, any_flow};
 pub use history::{End, History, Op, any_history};
 pub use machine::{Machine, Run, StepState, Task};

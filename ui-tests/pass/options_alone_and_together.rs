@@ -1,4 +1,4 @@
-// D2, D18
+// D2, D18, D26
 use flow_runtime::prelude::*;
 
 struct Shop;
@@ -15,18 +15,25 @@ impl Shop {
         Ok(1)
     }
 
-    #[step(max_attempts = 1_000, base_delay = "0s", max_delay = "365d", timeout = "1ms", start_delay = "300s")]
+    #[step(
+        max_attempts = 1_000,
+        base_delay = "0s",
+        max_delay = "365d",
+        timeout = "1ms",
+        start_delay = "300s",
+        priority = 9
+    )]
     async fn all(&self, attempts: u32) -> Result<u32, StepError> {
         Ok(attempts)
     }
 
-    #[step(start_delay = "0s", when_exhausted = skip_cascade)]
+    #[step(start_delay = "0s", priority = 1, when_exhausted = skip_cascade)]
     async fn none(&self, attempts: u32) -> Result<u32, StepError> {
         Ok(attempts)
     }
 }
 
-// D2
+// D2, D26
 #[test]
 fn options_reach_the_definition() {
     use flow_runtime::definition::{Mode, StepOptions};
@@ -42,9 +49,10 @@ fn options_reach_the_definition() {
         max_delay_ms: Some(31_536_000_000),
         timeout_ms: Some(1),
         start_delay_ms: Some(300_000),
+        priority: Some(9),
     };
     assert_eq!(*all, expected);
-    assert_eq!(*delay, StepOptions { start_delay_ms: Some(0), ..none });
+    assert_eq!(*delay, StepOptions { start_delay_ms: Some(0), priority: Some(1), ..none });
     assert_eq!(definition.shape.steps[3].when_exhausted, Mode::SkipCascade);
 }
 

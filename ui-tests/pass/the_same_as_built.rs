@@ -1,4 +1,4 @@
-// D20
+// D20, D26
 use std::time::Duration;
 
 use flow_runtime::{
@@ -19,7 +19,7 @@ impl Shop {
     }
 
     /// One each.
-    #[map(over = input, start_delay = "1m")]
+    #[map(over = input, start_delay = "1m", priority = 2)]
     async fn pick(&self, item: u32) -> Result<u32, StepError> {
         Ok(item)
     }
@@ -30,11 +30,11 @@ impl Shop {
     }
 }
 
-// D20
+// D20, D26
 #[test]
 fn macro_and_builder_give_equal_definitions() {
     let ship = StepBuilder::single("ship").needs(["pick"]).after(["reserve"]).run_if(json!({ "pick": [1] }));
-    let pick = StepBuilder::map("pick", "input").start_delay(Duration::from_secs(60)).note("One each.");
+    let pick = StepBuilder::map("pick", "input").start_delay(Duration::from_secs(60)).priority(2).note("One each.");
     let built = FlowBuilder::new("shop")
         .note("Sells.")
         .input::<Vec<u32>>()

@@ -1,17 +1,16 @@
 //! One step of a flow that is built at run time.
 
-use std::time::Duration;
-
 use schemars::JsonSchema;
 use serde_json::Value;
 
-use super::millis;
 use crate::{
     definition::{Mode, TypeContract},
     draft::StepDraft,
 };
 
 /// One step, named by its slug; it names others by theirs.
+///
+/// The methods for options with a number, such as `timeout`, come from [the list of options](crate::options).
 ///
 /// ```
 /// use flow_core::builder::StepBuilder;
@@ -22,7 +21,7 @@ use crate::{
 #[derive(Debug, Clone, PartialEq)]
 #[must_use = "a step is added with `FlowBuilder::step`"]
 pub struct StepBuilder {
-    draft: StepDraft,
+    pub(crate) draft: StepDraft,
 }
 
 impl StepBuilder {
@@ -70,36 +69,6 @@ impl StepBuilder {
     /// What happens when no attempt is left. Default: `fail`.
     pub fn when_exhausted(mut self, mode: Mode) -> Self {
         self.draft.when_exhausted = Some(mode);
-        self
-    }
-
-    /// How often a task is tried, 1 to 1,000. Default: the flow's.
-    pub fn max_attempts(mut self, attempts: u32) -> Self {
-        self.draft.options.max_attempts = Some(attempts);
-        self
-    }
-
-    /// The wait before the first retry, at most 365 days. Default: the flow's.
-    pub fn base_delay(mut self, delay: Duration) -> Self {
-        self.draft.options.base_delay_ms = Some(millis(delay));
-        self
-    }
-
-    /// The longest wait before a retry, at most 365 days. Default: the flow's.
-    pub fn max_delay(mut self, delay: Duration) -> Self {
-        self.draft.options.max_delay_ms = Some(millis(delay));
-        self
-    }
-
-    /// How long a handler may run, 1 ms to 24 h. Default: the flow's.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.draft.options.timeout_ms = Some(millis(timeout));
-        self
-    }
-
-    /// How long a task waits after its step became ready, at most 365 days. Default: not at all.
-    pub fn start_delay(mut self, delay: Duration) -> Self {
-        self.draft.options.start_delay_ms = Some(millis(delay));
         self
     }
 

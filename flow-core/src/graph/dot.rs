@@ -3,7 +3,7 @@
 use std::fmt::{self, Write as _};
 
 use super::{FlowGraph, first_line};
-use crate::validate::Role;
+use crate::validate::DependencyRole;
 
 impl FlowGraph {
     /// The flow as a Graphviz digraph. A map is a stack, a step with a condition a hexagon, an order-only edge dashed.
@@ -35,9 +35,9 @@ impl FlowGraph {
         }
         for edge in &self.edges {
             let style = match edge.role {
-                Role::Needs => "",
-                Role::Over => " [label=each]",
-                Role::After => " [style=dashed]",
+                DependencyRole::Needs => "",
+                DependencyRole::Over => " [label=each]",
+                DependencyRole::After => " [style=dashed]",
             };
             let [from, to] = [edge.from, edge.to].map(|place| quoted(&self.nodes[place].slug));
             writeln!(text, "    {from} -> {to}{style};")?;

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write as _};
 
 use super::{FlowGraph, first_line};
-use crate::validate::Role;
+use crate::validate::DependencyRole;
 
 impl FlowGraph {
     /// The flow as a Mermaid flowchart. A map is a stack, a step with a condition a hexagon, an order-only edge dashed.
@@ -33,9 +33,9 @@ impl FlowGraph {
         }
         for edge in &self.edges {
             let arrow = match edge.role {
-                Role::Needs => "-->",
-                Role::Over => "-->|each|",
-                Role::After => "-.->",
+                DependencyRole::Needs => "-->",
+                DependencyRole::Over => "-->|each|",
+                DependencyRole::After => "-.->",
             };
             writeln!(text, "    s{} {arrow} s{}", edge.from, edge.to)?;
         }

@@ -76,7 +76,7 @@ pub enum DefinitionError {
         /// The step that depends.
         step: String,
         /// How it depends.
-        role: Role,
+        role: DependencyRole,
         /// The slug that names no step.
         missing: String,
         /// The step that was probably meant.
@@ -242,7 +242,7 @@ pub enum DefinitionError {
 
 /// How a step depends on another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub enum DependencyRole {
     /// It takes the other's output.
     Needs,
     /// It waits for the other.
@@ -251,7 +251,7 @@ pub enum Role {
     Over,
 }
 
-impl fmt::Display for Role {
+impl fmt::Display for DependencyRole {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Needs => "needs",

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{DefinitionError, Role};
+use super::{DefinitionError, DependencyRole};
 use crate::{
     definition::{FlowShape, StepKind, StepShape},
     near::near_miss,
@@ -34,10 +34,10 @@ impl StepShape {
     /// The slugs this step depends on, with how: its source, its data, then its order-only dependencies.
     ///
     /// A map over the run's input does not depend on it.
-    pub fn dependencies(&self) -> impl Iterator<Item = (Role, &str)> {
-        let over = self.over.iter().filter(|over| *over != "input").map(|slug| (Role::Over, &**slug));
-        let needs = self.needs.iter().map(|slug| (Role::Needs, &**slug));
-        over.chain(needs).chain(self.after.iter().map(|slug| (Role::After, &**slug)))
+    pub fn dependencies(&self) -> impl Iterator<Item = (DependencyRole, &str)> {
+        let over = self.over.iter().filter(|over| *over != "input").map(|slug| (DependencyRole::Over, &**slug));
+        let needs = self.needs.iter().map(|slug| (DependencyRole::Needs, &**slug));
+        over.chain(needs).chain(self.after.iter().map(|slug| (DependencyRole::After, &**slug)))
     }
 }
 

@@ -1,11 +1,7 @@
 //! Options lie within their bounds, and lists have one entry a step.
 
 use super::{DefinitionError, Owner};
-use crate::{
-    definition::{FlowDefinition, FlowOptions, StepOptions},
-    duration::format_duration_ms,
-    options::NumberOption,
-};
+use crate::{definition::FlowDefinition, duration::format_duration_ms, options::NumberOption};
 
 pub(super) fn check(definition: &FlowDefinition, mistakes: &mut Vec<DefinitionError>) {
     let FlowDefinition { shape, options, contract, notes } = definition;
@@ -29,34 +25,6 @@ pub(super) fn check(definition: &FlowDefinition, mistakes: &mut Vec<DefinitionEr
             let max_delay = own.max_delay_ms.unwrap_or(options.max_delay_ms);
             check_delays(&owner, base_delay, max_delay, mistakes);
         }
-    }
-}
-
-impl FlowOptions {
-    /// The flow's own options with their values.
-    pub fn numbers(&self) -> impl Iterator<Item = (NumberOption, u64)> {
-        [
-            (NumberOption::MaxAttempts, self.max_attempts.into()),
-            (NumberOption::BaseDelay, self.base_delay_ms),
-            (NumberOption::MaxDelay, self.max_delay_ms),
-            (NumberOption::Timeout, self.timeout_ms),
-        ]
-        .into_iter()
-    }
-}
-
-impl StepOptions {
-    /// The options that the step gives itself, with their values.
-    pub fn numbers(&self) -> impl Iterator<Item = (NumberOption, u64)> {
-        [
-            (NumberOption::MaxAttempts, self.max_attempts.map(u64::from)),
-            (NumberOption::BaseDelay, self.base_delay_ms),
-            (NumberOption::MaxDelay, self.max_delay_ms),
-            (NumberOption::Timeout, self.timeout_ms),
-            (NumberOption::StartDelay, self.start_delay_ms),
-        ]
-        .into_iter()
-        .filter_map(|(option, value)| Some((option, value?)))
     }
 }
 

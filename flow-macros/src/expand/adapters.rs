@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 
 use super::{checks, steps::enum_name};
 use crate::{
-    model::{Flow, Returned, Role, Step},
+    model::{Flow, ParamRole, Returned, Step},
     text::last_word,
 };
 
@@ -153,14 +153,14 @@ fn expand_arguments(flow: &Flow, step: &Step) -> (TokenStream, Vec<TokenStream>)
     for (place, param) in step.params.iter().enumerate() {
         let ty = &param.ty;
         let decoded = match &param.role {
-            Role::Context => {
+            ParamRole::Context => {
                 arguments.push(quote!(#private::context::<#ty>(&__ctx)));
                 continue;
             }
-            Role::Input => checks::expand_input(param),
-            Role::Item => quote!(#private::Elements::<#list>::of().take::<#ty>(&__args)),
+            ParamRole::Input => checks::expand_input(param),
+            ParamRole::Item => quote!(#private::Elements::<#list>::of().take::<#ty>(&__args)),
             // Every name is known here.
-            Role::Output(reference) => {
+            ParamRole::Output(reference) => {
                 reference.target.map(|target| checks::expand_output(flow, param, target)).unwrap_or_default()
             }
         };

@@ -6,7 +6,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 
 use super::steps::index_literal;
-use crate::model::{Flow, Param, Source, Step};
+use crate::model::{Flow, MapSource, Param, Step};
 
 /// The contract of type `ty`, after `check`; it has to have a schema unless the user said that it has none.
 pub(super) fn expand_contract(flow: &Flow, has_schema: bool, ty: &TokenStream, check: &TokenStream) -> TokenStream {
@@ -169,8 +169,8 @@ fn expand_input_reader(flow: &Flow) -> Option<TokenStream> {
 pub(super) fn expand_source(flow: &Flow, step: &Step) -> Option<(TokenStream, TokenStream)> {
     let private = &flow.helpers;
     let (list, over) = match step.source.as_ref()? {
-        Source::Input(over) => (flow.input.as_ref()?.to_token_stream(), over),
-        Source::Step(reference) => (flow.steps[reference.target?].whole_output(private)?, &reference.name),
+        MapSource::Input(over) => (flow.input.as_ref()?.to_token_stream(), over),
+        MapSource::Step(reference) => (flow.steps[reference.target?].whole_output(private)?, &reference.name),
     };
     let here = respanned(list.clone(), over.span());
     Some((quote!(#private::is_list::<#here>();), list))

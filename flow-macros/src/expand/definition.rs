@@ -11,7 +11,7 @@ use super::{
     steps::enum_name,
 };
 use crate::{
-    model::{Flow, Numbers, Said, Source, Step},
+    model::{Flow, Given, GivenNumbers, MapSource, Step},
     text::quoted,
 };
 
@@ -97,11 +97,11 @@ fn written_step(flow: &Flow, step: &Step) -> String {
     let needs: Vec<usize> = step.needs().filter_map(|(_, reference)| reference.target).collect();
     let after: Vec<usize> = step.after.iter().filter_map(|reference| reference.target).collect();
     let over = step.source.as_ref().and_then(|source| match source {
-        Source::Input(name) => Some(quoted(&name.unraw().to_string())),
-        Source::Step(reference) => reference.target.map(slug_of),
+        MapSource::Input(name) => Some(quoted(&name.unraw().to_string())),
+        MapSource::Step(reference) => reference.target.map(slug_of),
     });
     let slugs = |places: Vec<usize>| (!places.is_empty()).then(|| list(places.into_iter().map(slug_of)));
-    let mode = |said: &Option<Said<Mode>>| said.as_ref().map(|said| quoted(said.value.as_str()));
+    let mode = |said: &Option<Given<Mode>>| said.as_ref().map(|said| quoted(said.value.as_str()));
     let fields = [
         ("over", over),
         ("needs", slugs(needs)),
@@ -118,10 +118,10 @@ fn written_step(flow: &Flow, step: &Step) -> String {
 }
 
 /// The options with a number, where one is given.
-fn written_numbers(numbers: &Numbers) -> Option<(&'static str, String)> {
-    let mut fields = numbers.iter().map(|(option, said)| (option.name(), said.value.to_string())).peekable();
+fn written_numbers(numbers: &GivenNumbers) -> Option<(&'static str, String)> {
+    let mut fields = numbers.iter().map(|(option, said)| (option.field(), said.value.to_string())).peekable();
     fields.peek()?;
-    Some(("numbers", object(fields)))
+    Some(("options", object(fields)))
 }
 
 fn object(fields: impl IntoIterator<Item = (&'static str, String)>) -> String {

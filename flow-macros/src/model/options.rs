@@ -3,9 +3,10 @@
 mod reader;
 mod synonyms;
 
-use std::collections::HashMap;
-
-use flow_core::{mode::Mode, options::NumberOption};
+use flow_core::{
+    mode::Mode,
+    options::{Attribute, NumberOption},
+};
 use proc_macro2::{Ident, Span};
 use syn::{Path, Type};
 
@@ -15,64 +16,35 @@ use crate::{
     parse::{Json, Options},
 };
 
-/// A value with the place where it was said.
+/// A value with the place where an attribute gives it.
 #[derive(Clone)]
-pub(crate) struct Said<T> {
+pub(crate) struct Given<T> {
     pub(crate) value: T,
     pub(crate) span: Span,
 }
 
-/// Options with a number: attempts, or milliseconds.
+/// The options with a number that an attribute gives: attempts, or milliseconds.
 #[derive(Default)]
-pub(crate) struct Numbers(HashMap<&'static str, (NumberOption, Said<u64>)>);
+pub(crate) struct GivenNumbers(Vec<(NumberOption, Given<u64>)>);
 
-impl Numbers {
-    /// The value of `option`, where it was said.
-    pub(crate) fn get(&self, option: NumberOption) -> Option<&Said<u64>> {
-        self.0.get(option.name()).map(|(_, said)| said)
+impl GivenNumbers {
+    /// The value of `option`, where it was given.
+    pub(crate) fn get(&self, option: NumberOption) -> Option<&Given<u64>> {
+        self.iter().find(|(given, _)| *given == option).map(|(_, given)| given)
     }
 
-    /// Everything that was said.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (NumberOption, &Said<u64>)> {
-        ALL_NUMBERS.into_iter().filter_map(|option| Some((option, self.get(option)?)))
+    /// Everything that was given, in the order in which messages list options.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (NumberOption, &Given<u64>)> {
+        self.0.iter().map(|(option, given)| (*option, given))
     }
 }
 
-/// The options with a number, as messages list them.
-const ALL_NUMBERS: [NumberOption; 5] = [
-    NumberOption::MaxAttempts,
-    NumberOption::BaseDelay,
-    NumberOption::MaxDelay,
-    NumberOption::Timeout,
-    NumberOption::StartDelay,
-];
-
-const FLOW_OPTIONS: [&str; 10] =
-    ["input", "slug", "max_attempts", "base_delay", "max_delay", "timeout", "input_schema", "names", "deps", "crate"];
-
-const STEP_OPTIONS: [&str; 14] = [
-    "slug",
-    "after",
-    "max_attempts",
-    "base_delay",
-    "max_delay",
-    "timeout",
-    "start_delay",
-    "run_if",
-    "run_unless",
-    "when_unmet",
-    "when_exhausted",
-    "blocking",
-    "schema",
-    "variant",
-];
-
-/// The options of `#[flow]`.
-pub(crate) struct FlowOptions {
+/// What `#[flow]` says.
+pub(crate) struct FlowAttribute {
     pub(crate) input: Option<Type>,
     pub(crate) input_has_schema: bool,
-    pub(crate) slug: Option<Said<String>>,
-    pub(crate) numbers: Numbers,
+    pub(crate) slug: Option<Given<String>>,
+    pub(crate) numbers: GivenNumbers,
     /// What the names of generated types begin with.
     pub(crate) names: Option<Ident>,
     /// Whether structs of dependencies were asked for.
@@ -80,9 +52,9 @@ pub(crate) struct FlowOptions {
     pub(crate) krate: Option<Path>,
 }
 
-impl FlowOptions {
+impl FlowAttribute {
     pub(super) fn read(options: &Options, diag: &mut Diag) -> Self {
-        let mut reader = Reader::new(options, "#[flow]", &FLOW_OPTIONS, diag);
+        let mut reader = Reader::new(options, Attribute::Flow, diag);
         let input = reader.take("input");
         if input.is_none() && !reader.has_failed {
             let text = "a flow says the type of its input: `#[flow(input = Order)]`";
@@ -92,7 +64,7 @@ impl FlowOptions {
             input: input.and_then(|input| reader.parse(&input, "a type, as in `input = Order`")),
             input_has_schema: !reader.is_any_schema("input_schema"),
             slug: reader.text("slug"),
-            numbers: reader.numbers(&ALL_NUMBERS[..4]),
+            numbers: reader.numbers(),
             names: reader.word("names", "the word that generated names begin with, as in `names = Checkout`"),
             has_deps: reader.flag("deps").is_some(),
             krate: reader.take("crate").and_then(|path| {
@@ -102,30 +74,26 @@ impl FlowOptions {
     }
 }
 
-/// The options of `#[step]` and `#[map]`.
-pub(crate) struct StepOptions {
-    pub(crate) slug: Option<Said<String>>,
+/// What `#[step]` or `#[map]` says.
+pub(crate) struct StepAttribute {
+    pub(crate) slug: Option<Given<String>>,
     pub(crate) variant: Option<Ident>,
     pub(crate) over: Option<Ident>,
     pub(crate) after: Vec<Ident>,
-    pub(crate) run_if: Option<Said<Json>>,
-    pub(crate) run_unless: Option<Said<Json>>,
-    pub(crate) when_unmet: Option<Said<Mode>>,
-    pub(crate) when_exhausted: Option<Said<Mode>>,
+    pub(crate) run_if: Option<Given<Json>>,
+    pub(crate) run_unless: Option<Given<Json>>,
+    pub(crate) when_unmet: Option<Given<Mode>>,
+    pub(crate) when_exhausted: Option<Given<Mode>>,
     pub(crate) blocking: Option<Span>,
     pub(crate) has_schema: bool,
-    pub(crate) numbers: Numbers,
+    pub(crate) numbers: GivenNumbers,
     /// Whether an option was refused.
     pub(crate) has_failed: bool,
 }
 
-impl StepOptions {
+impl StepAttribute {
     pub(super) fn read(options: &Options, is_map: bool, diag: &mut Diag) -> Self {
-        let mut known = STEP_OPTIONS.to_vec();
-        if is_map {
-            known.insert(0, "over");
-        }
-        let mut reader = Reader::new(options, if is_map { "#[map]" } else { "#[step]" }, &known, diag);
+        let mut reader = Reader::new(options, if is_map { Attribute::Map } else { Attribute::Step }, diag);
         Self {
             slug: reader.text("slug"),
             variant: reader.word("variant", "a name, as in `variant = Ship`"),
@@ -137,7 +105,7 @@ impl StepOptions {
             when_exhausted: reader.mode("when_exhausted"),
             blocking: reader.flag("blocking"),
             has_schema: !reader.is_any_schema("schema"),
-            numbers: reader.numbers(&ALL_NUMBERS),
+            numbers: reader.numbers(),
             has_failed: reader.has_failed,
         }
     }

@@ -11,7 +11,7 @@ pub(crate) struct Param {
     /// Its name; for a pattern the name of the step it takes.
     pub(crate) name: Ident,
     pub(crate) ty: Type,
-    pub(crate) role: Role,
+    pub(crate) role: ParamRole,
 }
 
 impl Param {
@@ -22,7 +22,7 @@ impl Param {
 }
 
 /// What a parameter is given.
-pub(crate) enum Role {
+pub(crate) enum ParamRole {
     /// The run's input.
     Input,
     /// The map's element.
@@ -69,7 +69,7 @@ fn build_one(pat: &Pat, ty: Type, from: Option<&TokenStream>, steps: &[&Ident], 
             return None;
         };
         let name = simple_name(pat).unwrap_or_else(|| step.clone());
-        return Some(Param { name, ty, role: Role::Output(Reference::resolve(step, steps)) });
+        return Some(Param { name, ty, role: ParamRole::Output(Reference::resolve(step, steps)) });
     }
     let Some(name) = simple_name(pat) else {
         diag.at(pat, "a parameter is named like the step it takes; say which with `#[from(step)]` before a pattern");
@@ -78,11 +78,11 @@ fn build_one(pat: &Pat, ty: Type, from: Option<&TokenStream>, steps: &[&Ident], 
     // Also under another name, which is reported.
     let is_context = is_context_type(&ty);
     let role = match name.unraw().to_string().as_str() {
-        "input" => Role::Input,
-        "item" => Role::Item,
-        "ctx" => Role::Context,
-        _ if is_context => Role::Context,
-        _ => Role::Output(Reference::resolve(name.clone(), steps)),
+        "input" => ParamRole::Input,
+        "item" => ParamRole::Item,
+        "ctx" => ParamRole::Context,
+        _ if is_context => ParamRole::Context,
+        _ => ParamRole::Output(Reference::resolve(name.clone(), steps)),
     };
     Some(Param { name, ty, role })
 }

@@ -9,7 +9,9 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use syn::{Attribute, ReturnType, Signature, Type, ext::IdentExt, parse::Parser, spanned::Spanned};
 
-use super::{Numbers, Param, Reference, Returned, Role, Said, is_future, options::StepOptions, params, returned};
+use super::{
+    Given, GivenNumbers, Param, ParamRole, Reference, Returned, is_future, options::StepAttribute, params, returned,
+};
 use crate::{
     diag::Diag,
     parse::{Json, Marker, Method},
@@ -33,21 +35,21 @@ pub(crate) struct Step {
     pub(crate) is_shadowed: bool,
     pub(crate) sig: Signature,
     pub(crate) attrs: Vec<Attribute>,
-    pub(crate) slug: Said<String>,
+    pub(crate) slug: Given<String>,
     pub(crate) variant: Ident,
     pub(crate) key: Ident,
     /// The name of the struct of its dependencies.
     pub(crate) deps_struct: Ident,
     pub(crate) is_map: bool,
-    pub(crate) source: Option<Source>,
+    pub(crate) source: Option<MapSource>,
     pub(crate) params: Vec<Param>,
     pub(crate) after: Vec<Reference>,
-    pub(crate) run_if: Option<Said<Json>>,
-    pub(crate) run_unless: Option<Said<Json>>,
-    pub(crate) when_unmet: Option<Said<Mode>>,
-    pub(crate) when_exhausted: Option<Said<Mode>>,
+    pub(crate) run_if: Option<Given<Json>>,
+    pub(crate) run_unless: Option<Given<Json>>,
+    pub(crate) when_unmet: Option<Given<Mode>>,
+    pub(crate) when_exhausted: Option<Given<Mode>>,
     pub(crate) blocking: Option<Span>,
-    pub(crate) numbers: Numbers,
+    pub(crate) numbers: GivenNumbers,
     pub(crate) has_schema: bool,
     /// What the handler returns; `None` when that is no `Result`.
     pub(crate) returned: Option<Returned>,
@@ -59,7 +61,7 @@ pub(crate) struct Step {
 }
 
 /// What a map runs over.
-pub(crate) enum Source {
+pub(crate) enum MapSource {
     /// The run's input.
     Input(Ident),
     /// A step's output.
@@ -75,7 +77,7 @@ impl Step {
     /// Every step it names: its source, its parameters, then `after`.
     pub(crate) fn references(&self) -> impl Iterator<Item = &Reference> {
         let source = match &self.source {
-            Some(Source::Step(reference)) => Some(reference),
+            Some(MapSource::Step(reference)) => Some(reference),
             _ => None,
         };
         source.into_iter().chain(self.needs().map(|(_, reference)| reference)).chain(&self.after)
@@ -84,20 +86,20 @@ impl Step {
     /// The parameters that take a step's output.
     pub(crate) fn needs(&self) -> impl Iterator<Item = (&Param, &Reference)> {
         self.params.iter().filter_map(|param| match &param.role {
-            Role::Output(reference) => Some((param, reference)),
+            ParamRole::Output(reference) => Some((param, reference)),
             _ => None,
         })
     }
 
     /// Whether the handler takes the run's input.
     pub(crate) fn takes_input(&self) -> bool {
-        self.params.iter().any(|param| matches!(param.role, Role::Input))
+        self.params.iter().any(|param| matches!(param.role, ParamRole::Input))
     }
 
     /// What happens when it does not run or does not succeed.
     pub(crate) fn modes(&self) -> StepModes {
         let has_condition = self.run_if.is_some() || self.run_unless.is_some();
-        let said = |mode: &Option<Said<Mode>>| mode.as_ref().map(|said| said.value);
+        let said = |mode: &Option<Given<Mode>>| mode.as_ref().map(|said| said.value);
         StepModes {
             when_unmet: has_condition.then(|| said(&self.when_unmet).unwrap_or(Mode::WHEN_UNMET)),
             when_exhausted: said(&self.when_exhausted).unwrap_or(Mode::WHEN_EXHAUSTED),
@@ -166,14 +168,14 @@ pub(super) fn build(method: &Method, marker: &Marker, block: &Block<'_>, diag: &
     let Block { names, self_ty, private, steps } = *block;
     let name = method.sig.ident.clone();
     let plain = name.unraw().to_string();
-    let options = StepOptions::read(&marker.options, marker.is_map, diag);
+    let options = StepAttribute::read(&marker.options, marker.is_map, diag);
     let camel = plain.to_upper_camel_case();
     let variant = options.variant.clone().unwrap_or_else(|| ident_or(&camel, &name));
     let key_word =
         options.variant.map_or_else(|| plain.to_shouty_snake_case(), |name| name.to_string().to_shouty_snake_case());
-    let source = options
-        .over
-        .map(|over| if over == "input" { Source::Input(over) } else { Source::Step(Reference::resolve(over, steps)) });
+    let source = options.over.map(|over| {
+        if over == "input" { MapSource::Input(over) } else { MapSource::Step(Reference::resolve(over, steps)) }
+    });
     Step {
         marker: marker.path.span(),
         doubled_markers: marker.doubled.clone(),
@@ -182,7 +184,7 @@ pub(super) fn build(method: &Method, marker: &Marker, block: &Block<'_>, diag: &
         has_own_slug: options.slug.is_some(),
         has_refused_option: options.has_failed,
         is_shadowed: false,
-        slug: options.slug.unwrap_or_else(|| Said { value: plain.clone(), span: name.span() }),
+        slug: options.slug.unwrap_or_else(|| Given { value: plain.clone(), span: name.span() }),
         deps_struct: format_ident!("{}{}Deps", names, variant, span = Span::call_site()),
         variant,
         key: ident_or(&key_word, &name),

@@ -13,7 +13,7 @@ use quote::quote;
 
 use crate::{
     diag::Diag,
-    model::{self, Flow, Source, Step},
+    model::{self, Flow, MapSource, Step},
     parse, validate,
 };
 
@@ -99,8 +99,8 @@ fn sorted(slugs: impl Iterator<Item = String>) -> Vec<String> {
 
 fn over_of(flow: &Flow, step: &Step) -> Option<String> {
     step.source.as_ref().map(|source| match source {
-        Source::Input(_) => "input".to_owned(),
-        Source::Step(reference) => flow.steps[reference.target.expect("known")].slug.value.clone(),
+        MapSource::Input(_) => "input".to_owned(),
+        MapSource::Step(reference) => flow.steps[reference.target.expect("known")].slug.value.clone(),
     })
 }
 

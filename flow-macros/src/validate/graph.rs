@@ -8,7 +8,7 @@ use syn::ext::IdentExt;
 use super::{each_step, hints};
 use crate::{
     diag::Diag,
-    model::{Flow, Reference, Source, Step},
+    model::{Flow, MapSource, Reference, Step},
 };
 
 pub(super) fn check(flow: &Flow, diag: &mut Diag) {
@@ -53,7 +53,7 @@ fn check_source(step: &Step, diag: &mut Diag) {
                 "a map says what it runs over: `#[map(over = reserve)]` or `#[map(over = input)]`",
             );
         }
-        Some(Source::Input(_) | Source::Step(_)) | None => {}
+        Some(MapSource::Input(_) | MapSource::Step(_)) | None => {}
     }
 }
 

@@ -4,7 +4,7 @@ use flow_core::near::near_miss;
 use syn::{Type, ext::IdentExt};
 
 use crate::{
-    model::{Flow, Param, Reference, Source, Step},
+    model::{Flow, MapSource, Param, Reference, Step},
     text::{element_of, last_word, type_text},
 };
 
@@ -91,8 +91,8 @@ fn by_type(flow: &Flow, step: &Step, ty: &Type) -> Option<String> {
 /// The type of the elements that a map runs over, where it is written out.
 fn element(flow: &Flow, step: &Step) -> Option<String> {
     match step.source.as_ref()? {
-        Source::Input(_) => element_of(flow.input.as_ref()?).map(|element| type_text(&element)),
-        Source::Step(reference) => {
+        MapSource::Input(_) => element_of(flow.input.as_ref()?).map(|element| type_text(&element)),
+        MapSource::Step(reference) => {
             let source = &flow.steps[reference.target?];
             let output = source.output()?;
             Some(if source.is_map { type_text(output) } else { type_text(&element_of(output)?) })

@@ -6,7 +6,7 @@ use syn::ext::IdentExt;
 use super::each_step;
 use crate::{
     diag::Diag,
-    model::{Flow, Numbers, Reference, Said, Step},
+    model::{Flow, Given, GivenNumbers, Reference, Step},
     parse::Json,
 };
 
@@ -22,7 +22,7 @@ pub(super) fn check(flow: &Flow, diag: &mut Diag) {
     });
 }
 
-fn check_ranges(owner: &str, numbers: &Numbers, diag: &mut Diag) {
+fn check_ranges(owner: &str, numbers: &GivenNumbers, diag: &mut Diag) {
     for (option, said) in numbers.iter() {
         if let Err(reason) = option.check(said.value) {
             diag.at_span(said.span, format!("{owner}: {reason}"));
@@ -61,7 +61,7 @@ fn check_unmet(step: &Step, diag: &mut Diag) {
 }
 
 /// The condition of a step with dependencies is an object whose keys are their slugs.
-fn check_condition(flow: &Flow, step: &Step, option: &str, said: Option<&Said<Json>>, diag: &mut Diag) {
+fn check_condition(flow: &Flow, step: &Step, option: &str, said: Option<&Given<Json>>, diag: &mut Diag) {
     let Some(said) = said else { return };
     let references: Vec<&Reference> = step.references().collect();
     if references.is_empty() {

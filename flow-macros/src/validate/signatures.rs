@@ -7,7 +7,9 @@ use syn::{Attribute, FnArg, Receiver, ReceiverKind, ReturnType, Safety, Type};
 use super::each_step;
 use crate::{
     diag::Diag,
-    model::{Flow, Param, Returned, Role, Step, has_too_many_arguments, holds_borrow, holds_placeholder, is_result},
+    model::{
+        Flow, Param, ParamRole, Returned, Step, has_too_many_arguments, holds_borrow, holds_placeholder, is_result,
+    },
     text::{last_word, plain, type_text},
 };
 
@@ -173,21 +175,21 @@ fn check_returned(flow: &Flow, step: &Step, returned: &Returned, diag: &mut Diag
 fn check_param(flow: &Flow, step: &Step, param: &Param, diag: &mut Diag) {
     match &param.role {
         // Whether the type is the context under another name is left to the compiler.
-        Role::Context if param.name == "ctx" && is_shared_reference(&param.ty) => {}
-        Role::Context if param.name == "ctx" => {
+        ParamRole::Context if param.name == "ctx" && is_shared_reference(&param.ty) => {}
+        ParamRole::Context if param.name == "ctx" => {
             diag.at(
                 &param.ty,
                 format!("`ctx` is the context; its type is `&StepContext`, not `{}`", type_text(&param.ty)),
             );
         }
-        Role::Context => {
+        ParamRole::Context => {
             diag.at(&param.name, "the context is the parameter `ctx: &StepContext`; name it `ctx`");
         }
-        Role::Item if !step.is_map && step.doubled_markers.is_empty() => {
+        ParamRole::Item if !step.is_map && step.doubled_markers.is_empty() => {
             diag.at(&param.name, "`item` is the element of a map; use `#[map(over = …)]`, or name a step or `input`");
         }
         // What is no step is reported by its name.
-        Role::Output(reference) if reference.target.is_none() => {}
+        ParamRole::Output(reference) if reference.target.is_none() => {}
         _ if matches!(param.ty, Type::Reference(_)) => check_owned(&param.ty, diag),
         _ => check_written_out(flow, &param.ty, "a handler's parameter", diag),
     }

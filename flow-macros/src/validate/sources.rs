@@ -7,15 +7,15 @@ use syn::Type;
 use super::each_step;
 use crate::{
     diag::Diag,
-    model::{Flow, Source},
+    model::{Flow, MapSource},
     text::{last_word, type_text},
 };
 
 pub(super) fn check(flow: &Flow, diag: &mut Diag) {
     each_step(flow, diag, |step, diag| {
         let (over, ty) = match &step.source {
-            Some(Source::Input(over)) => (over, flow.input.as_ref()),
-            Some(Source::Step(reference)) => {
+            Some(MapSource::Input(over)) => (over, flow.input.as_ref()),
+            Some(MapSource::Step(reference)) => {
                 let source = reference.target.map(|declared| &flow.steps[declared]).filter(|source| !source.is_map);
                 (&reference.name, source.and_then(|source| source.output()))
             }

@@ -20,7 +20,7 @@ begin
 
     insert into flow.step (
         flow_id, step_index, slug, kind, over_step, needs, after, dependencies, dependents, feeds_map, run_if, run_unless,
-        when_unmet, starts_at_once, when_exhausted, queue_id, max_attempts, base_delay_ms, max_delay_ms, timeout_ms, start_delay_ms)
+        when_unmet, starts_at_once, when_exhausted, queue_id)
     with step as (
         select (s.ord - 1)::integer as step_index, s.step, s.step ->> 'slug' as slug
         from jsonb_array_elements(v_shape -> 'steps') with ordinality s(step, ord)
@@ -46,10 +46,9 @@ begin
            s.step ->> 'when_unmet' is null and not exists (select from step f where f.step ->> 'when_unmet' = 'fail'),
            (s.step ->> 'when_exhausted')::flow.mode,
            (select q.queue_id from flow.list_queues(v_shape) l join flow.queue q on q.name = l.queue
-            where l.step_index = s.step_index),
-           o.max_attempts, o.base_delay_ms, o.max_delay_ms, o.timeout_ms, o.start_delay_ms
-    from step s
-    join flow.step_options(v_options) o on o.step_index = s.step_index;
+            where l.step_index = s.step_index)
+    from step s;
+    perform flow.write_options(v_flow_id, v_options);
 
     insert into flow.contract (flow_id, step_index, schema, hash)
     select v_flow_id, c.step_index, c.schema, c.hash from flow.list_contract(p_definition -> 'contract') c;

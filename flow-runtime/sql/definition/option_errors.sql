@@ -2,12 +2,11 @@
 create or replace function flow.option_errors(p_who text, p_own jsonb, p_effective jsonb)
 returns text[] language sql immutable as $$
     select array(
-        select format('%s: %s is %s; it must be a whole number from %s to %s', p_who, o.name, p_own -> o.name, o.least, o.most)
-        from (values ('max_attempts', 1, 1000), ('timeout_ms', 1, 86400000), ('base_delay_ms', 0, 31536000000),
-                     ('max_delay_ms', 0, 31536000000), ('start_delay_ms', 0, 31536000000)) o(name, least, most)
+        select format('%s: %s is %s; it must be a whole number from %s to %s', p_who, o.name, p_own -> o.name, o.lowest, o.highest)
+        from flow.list_options() o
         where p_own ? o.name
           and not case when jsonb_typeof(p_own -> o.name) = 'number'
-                       then (p_own ->> o.name)::numeric between o.least and o.most
+                       then (p_own ->> o.name)::numeric between o.lowest and o.highest
                             and (p_own ->> o.name)::numeric = trunc((p_own ->> o.name)::numeric)
                        else false end
         union all

@@ -16,7 +16,7 @@ begin
     into v_changes
     from flow.step_options(p_new) o
     join flow.step s on s.flow_id = p_flow_id and s.step_index = o.step_index
-    cross join lateral jsonb_each(to_jsonb(o)) k
+    cross join lateral jsonb_each(o.options) k
     where k.value <> to_jsonb(s) -> k.key;
     if v_changes is null and v_stored.options = p_new then
         return;
@@ -29,9 +29,5 @@ begin
     end if;
     p_applied := v_changes;
     update flow.flow f set options = p_new, build = p_build, deployed_at = clock_timestamp() where f.flow_id = p_flow_id;
-    update flow.step s
-    set max_attempts = o.max_attempts, base_delay_ms = o.base_delay_ms, max_delay_ms = o.max_delay_ms,
-        timeout_ms = o.timeout_ms, start_delay_ms = o.start_delay_ms
-    from flow.step_options(p_new) o
-    where s.flow_id = p_flow_id and s.step_index = o.step_index;
+    perform flow.write_options(p_flow_id, p_new);
 end $$;

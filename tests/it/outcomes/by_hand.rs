@@ -8,7 +8,7 @@ use std::{
 
 use flow_runtime::{FlowBuilder, JsonCall, JsonFlow, JsonHandler, StepBuilder, definition::Mode, prelude::*};
 use flow_tests::{
-    model::{self, Flow as Random, Source, any_flow},
+    model::{self, Flow as Random, ModelSource, any_flow},
     support::{Claim, Engine, Settle, TestDb},
 };
 use proptest::{
@@ -70,8 +70,8 @@ fn built(flow: &Random, name: &str) -> FlowBuilder {
     for (at, step) in flow.steps.iter().enumerate() {
         let made = match step.over {
             None => StepBuilder::single(slug(at)),
-            Some(Source::Input) => StepBuilder::map(slug(at), "input"),
-            Some(Source::Step(source)) => StepBuilder::map(slug(at), slug(source)),
+            Some(ModelSource::Input) => StepBuilder::map(slug(at), "input"),
+            Some(ModelSource::Step(source)) => StepBuilder::map(slug(at), slug(source)),
         };
         let made = made.needs(step.needs.iter().copied().map(slug)).after(step.after.iter().copied().map(slug));
         let mut made = made.when_exhausted(mode(step.when_exhausted)).max_attempts(step.max_attempts.unsigned_abs());

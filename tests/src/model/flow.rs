@@ -9,7 +9,7 @@ use crate::support::Graph;
 
 /// What a map runs over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
+pub enum ModelSource {
     /// The run's input.
     Input,
     /// The output of a step.
@@ -31,7 +31,7 @@ pub enum Mode {
 #[derive(Debug, Clone)]
 pub struct Step {
     /// The source, in a map.
-    pub over: Option<Source>,
+    pub over: Option<ModelSource>,
     /// Data dependencies.
     pub needs: BTreeSet<usize>,
     /// Order-only dependencies.
@@ -71,7 +71,7 @@ impl Step {
     /// All steps that must end before this one.
     pub fn dependencies(&self) -> BTreeSet<usize> {
         let source = match self.over {
-            Some(Source::Step(source)) => Some(source),
+            Some(ModelSource::Step(source)) => Some(source),
             _ => None,
         };
         self.needs.iter().chain(&self.after).copied().chain(source).collect()
@@ -90,7 +90,7 @@ impl Flow {
 
     /// The lowest map that runs over this step.
     pub fn fed_map(&self, step: usize) -> Option<usize> {
-        self.steps.iter().position(|other| other.over == Some(Source::Step(step)))
+        self.steps.iter().position(|other| other.over == Some(ModelSource::Step(step)))
     }
 
     /// The queue of a step, in a flow with this slug.
@@ -110,8 +110,8 @@ impl Flow {
             let needs: Vec<&str> = needs.iter().map(String::as_str).collect();
             graph = match step.over {
                 None => graph.single(&slug, &needs),
-                Some(Source::Input) => graph.map(&slug, "input", &needs),
-                Some(Source::Step(source)) => graph.map(&slug, &format!("s{source}"), &needs),
+                Some(ModelSource::Input) => graph.map(&slug, "input", &needs),
+                Some(ModelSource::Step(source)) => graph.map(&slug, &format!("s{source}"), &needs),
             };
             graph = graph
                 .with("after", names(&step.after))
@@ -170,11 +170,11 @@ pub fn any_flow() -> impl Strategy<Value = Flow> {
 fn step(index: usize, raw: &Raw) -> Step {
     let over = match raw.kind {
         0..=2 => None,
-        3 => Some(Source::Input),
-        _ if index > 0 => Some(Source::Step(raw.source % index)),
+        3 => Some(ModelSource::Input),
+        _ if index > 0 => Some(ModelSource::Step(raw.source % index)),
         _ => None,
     };
-    let is_source = |step: &usize| over == Some(Source::Step(*step));
+    let is_source = |step: &usize| over == Some(ModelSource::Step(*step));
     let chosen = |bits: u8| (0..index).filter(move |step| bits >> step & 1 == 1);
     let needs: BTreeSet<usize> = chosen(raw.edges[0] & raw.edges[1]).filter(|step| !is_source(step)).collect();
     let after: BTreeSet<usize> =

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::{
     contain::contains,
-    flow::{Flow, Mode, Source},
+    flow::{Flow, Mode, ModelSource},
 };
 
 /// One run with its steps and tasks.
@@ -294,8 +294,8 @@ impl Machine {
             None => vec![None],
             Some(source) => {
                 let source = match source {
-                    Source::Input => &self.runs[at].input,
-                    Source::Step(source) => self.output(at, source).unwrap_or(&nothing),
+                    ModelSource::Input => &self.runs[at].input,
+                    ModelSource::Step(source) => self.output(at, source).unwrap_or(&nothing),
                 };
                 source.as_array().into_iter().flatten().cloned().map(Some).collect()
             }

@@ -2,11 +2,16 @@
 
 use std::collections::HashMap;
 
-use flow_core::{duration::parse_duration_ms, mode::Mode, near::near_miss, options::NumberOption};
+use flow_core::{
+    duration::parse_duration_ms,
+    mode::Mode,
+    near::near_miss,
+    options::{Attribute, NumberOption, Unit},
+};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::{LitInt, LitStr, Token, ext::IdentExt, parse::Parser, punctuated::Punctuated};
 
-use super::{Numbers, Said, synonyms};
+use super::{Given, GivenNumbers, synonyms};
 use crate::{
     diag::Diag,
     parse::{Form, Json, Options, Written},
@@ -16,14 +21,15 @@ use crate::{
 /// Hands out the options of one attribute.
 pub(super) struct Reader<'a> {
     options: HashMap<String, Written>,
-    attribute: &'static str,
+    attribute: Attribute,
     /// Whether an option was refused, so that a missing one may be that one.
     pub(super) has_failed: bool,
     pub(super) diag: &'a mut Diag,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(options: &Options, attribute: &'static str, known: &[&str], diag: &'a mut Diag) -> Self {
+    pub(super) fn new(options: &Options, attribute: Attribute, diag: &'a mut Diag) -> Self {
+        let known = attribute.option_names();
         let mut reader = Self { options: HashMap::new(), attribute, has_failed: options.has_unread, diag };
         let mut unknown = Vec::new();
         for option in &options.written {
@@ -35,7 +41,7 @@ impl<'a> Reader<'a> {
                 reader.diag.at(&option.key, format!("`{key}` is given twice; give it once"));
             }
         }
-        reader.refuse_unknown(&unknown, known);
+        reader.refuse_unknown(&unknown, &known);
         reader
     }
 
@@ -47,12 +53,12 @@ impl<'a> Reader<'a> {
     }
 
     fn describe_unknown(&mut self, option: &Written, known: &[&str]) -> String {
-        let (attribute, key) = (self.attribute, option.key.unraw().to_string());
+        let (attribute, key) = (self.attribute.as_str(), option.key.unraw().to_string());
         if let Some(text) = self.describe_bare(option, &key) {
             self.has_failed = true;
             return text;
         }
-        if let Some(hint) = synonyms::hint(&key, attribute, known) {
+        if let Some(hint) = synonyms::hint(&key, self.attribute) {
             self.has_failed |= hint.is_instead_of("over") || hint.is_instead_of("input");
             return format!("`{attribute}` has no option `{key}`; {}", hint.text);
         }
@@ -71,10 +77,10 @@ impl<'a> Reader<'a> {
             return None;
         }
         match self.attribute {
-            "#[flow]" if !self.options.contains_key("input") => {
+            Attribute::Flow if !self.options.contains_key("input") => {
                 Some(format!("`#[flow]` takes its options by name; write `input = {key}`"))
             }
-            "#[map]" if !self.options.contains_key("over") => {
+            Attribute::Map if !self.options.contains_key("over") => {
                 Some(format!("`#[map]` takes its options by name; write `over = {key}`"))
             }
             _ => None,
@@ -113,10 +119,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(super) fn text(&mut self, key: &str) -> Option<Said<String>> {
+    pub(super) fn text(&mut self, key: &str) -> Option<Given<String>> {
         let option = self.take(key)?;
         let text: LitStr = self.parse(&option, "a string, as in `slug = \"fulfil_order\"`")?;
-        Some(Said { value: text.value(), span: text.span() })
+        Some(Given { value: text.value(), span: text.span() })
     }
 
     pub(super) fn word(&mut self, key: &str, expected: &str) -> Option<Ident> {
@@ -172,14 +178,14 @@ impl<'a> Reader<'a> {
         true
     }
 
-    pub(super) fn json(&mut self, key: &str) -> Option<Said<Json>> {
+    pub(super) fn json(&mut self, key: &str) -> Option<Given<Json>> {
         let option = self.take(key)?;
         let tokens = self.value(&option, "JSON, as in `{ \"gift\": true }`")?.clone();
         let value = self.diag.ok(syn::parse2(tokens))?;
-        Some(Said { value, span: option.value_span() })
+        Some(Given { value, span: option.value_span() })
     }
 
-    pub(super) fn mode(&mut self, key: &str) -> Option<Said<Mode>> {
+    pub(super) fn mode(&mut self, key: &str) -> Option<Given<Mode>> {
         let option = self.take(key)?;
         let expected = "one of `skip`, `skip_cascade`, `fail`";
         let word: Ident = self.parse(&option, expected)?;
@@ -190,34 +196,37 @@ impl<'a> Reader<'a> {
             let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
             self.diag.at(&word, format!("`{key}` takes {expected}, not `{written}`{hint}"));
         }
-        Some(Said { value: mode?, span: word.span() })
+        Some(Given { value: mode?, span: word.span() })
     }
 
-    pub(super) fn numbers(&mut self, options: &[NumberOption]) -> Numbers {
-        let mut numbers = Numbers::default();
-        for &option in options {
-            if let Some(said) = self.number(option) {
-                numbers.0.insert(option.name(), (option, said));
-            }
-        }
-        numbers
+    /// Every option with a number that the attribute takes.
+    pub(super) fn numbers(&mut self) -> GivenNumbers {
+        let options = self.attribute.number_options().iter();
+        GivenNumbers(options.filter_map(|&option| Some((option, self.number(option)?))).collect())
     }
 
-    fn number(&mut self, option: NumberOption) -> Option<Said<u64>> {
+    fn number(&mut self, option: NumberOption) -> Option<Given<u64>> {
         let written = self.take(option.name())?;
-        if option == NumberOption::MaxAttempts {
-            let number: LitInt = self.parse(&written, "a whole number, as in `max_attempts = 5`")?;
-            let Ok(value) = number.base10_parse() else {
-                let range = option.range();
-                let text = format!("`max_attempts` is a whole number from {} to {}", range.start(), range.end());
-                self.diag.at(&number, text);
-                return None;
-            };
-            return Some(Said { value, span: number.span() });
+        match option.unit() {
+            Unit::Count => self.count(option, &written),
+            Unit::Milliseconds => self.duration(option, &written),
         }
-        let text: LitStr = self.parse(&written, "a duration as a string, as in \"30s\"")?;
+    }
+
+    fn count(&mut self, option: NumberOption, written: &Written) -> Option<Given<u64>> {
+        let number: LitInt = self.parse(written, &format!("a whole number, as in `{}`", synonyms::example(option)))?;
+        let Ok(value) = number.base10_parse() else {
+            let (least, most) = option.range().into_inner();
+            self.diag.at(&number, format!("`{}` is a whole number from {least} to {most}", option.name()));
+            return None;
+        };
+        Some(Given { value, span: number.span() })
+    }
+
+    fn duration(&mut self, option: NumberOption, written: &Written) -> Option<Given<u64>> {
+        let text: LitStr = self.parse(written, "a duration as a string, as in \"30s\"")?;
         match parse_duration_ms(&text.value()) {
-            Ok(value) => Some(Said { value, span: text.span() }),
+            Ok(value) => Some(Given { value, span: text.span() }),
             Err(error) => {
                 self.diag.at(&text, format!("`{}`: {error}", option.name()));
                 None

@@ -1,5 +1,7 @@
 //! What other engines call an option, and what it is called here.
 
+use flow_core::options::{Attribute, NumberOption, Unit};
+
 /// The way out for an option that exists under another name, or elsewhere.
 pub(super) struct Hint {
     /// Follows `has no option …; `.
@@ -102,18 +104,7 @@ const TABLE: &[(&[&str], Meant)] = &[
         Named("timeout", "the longest time an attempt may take is `timeout = \"30s\"`"),
     ),
     (
-        &[
-            "delay",
-            "start_after",
-            "delay_ms",
-            "countdown",
-            "eta",
-            "defer",
-            "sleep",
-            "start_at",
-            "run_at",
-            "start_delay",
-        ],
+        &["delay", "start_after", "delay_ms", "countdown", "eta", "defer", "sleep", "start_at", "run_at"],
         Named("start_delay", "the wait before a step's first attempt is `#[step(start_delay = \"5m\")]`"),
     ),
     (
@@ -223,8 +214,8 @@ const TABLE: &[(&[&str], Meant)] = &[
         Elsewhere("no step has a rate; give it a queue with `with_step_queues!` and a small pool"),
     ),
     (
-        &["priority", "prio", "weight"],
-        Elsewhere("tasks have no priority; give urgent steps a queue of their own with `route_flow!`"),
+        &["prio", "weight", "urgency"],
+        Named("priority", "of the work in a queue that of `priority = 1` comes first, and that of `priority = 9` last"),
     ),
     (
         &["version", "revision"],
@@ -247,26 +238,47 @@ const TABLE: &[(&[&str], Meant)] = &[
     (&["output", "returns", "return", "result", "type", "ty", "error"], Elsewhere("the handler's return type says it")),
 ];
 
-/// Whether a table below knows the word.
+/// Whether the word means something here or in another engine.
 pub(super) fn is_known(key: &str) -> bool {
-    TABLE.iter().any(|(words, _)| words.contains(&key))
+    of_a_step(key).is_some() || TABLE.iter().any(|(words, _)| words.contains(&key))
 }
 
-/// The way out for `key`, which `attribute` with the options `known` does not have.
-pub(super) fn hint(key: &str, attribute: &str, known: &[&str]) -> Option<Hint> {
+/// The way out for `key`, which `attribute` does not have.
+pub(super) fn hint(key: &str, attribute: Attribute) -> Option<Hint> {
     let key = key.to_ascii_lowercase();
+    if let Some(option) = of_a_step(&key).filter(|_| attribute == Attribute::Flow) {
+        let text = format!("it belongs to a step; write `#[step({})]`", example(option));
+        return Some(Hint { text, option: None });
+    }
     let (_, meant) = TABLE.iter().find(|(words, _)| words.contains(&key.as_str()))?;
     Some(match *meant {
-        Named("start_delay", _) if key == "start_delay" => {
-            Hint { text: "it belongs to a step; write `#[step(start_delay = \"5m\")]`".to_owned(), option: None }
-        }
-        Named(option, text) if known.contains(&option) || matches!(option, "over" | "start_delay") => {
+        Named(option, text) if attribute.option_names().contains(&option) || says_where(text) => {
             Hint { text: text.to_owned(), option: Some(option) }
         }
         Named(option, text) => {
-            let owner = if attribute == "#[flow]" { "a step" } else { "the flow" };
+            let owner = if attribute == Attribute::Flow { "a step" } else { "the flow" };
             Hint { text: format!("{text}, and {owner} says it"), option: Some(option) }
         }
         Elsewhere(text) => Hint { text: text.to_owned(), option: None },
     })
+}
+
+/// Whether `text` has the attribute before the option.
+fn says_where(text: &str) -> bool {
+    text.contains("#[")
+}
+
+/// The option called `key` that a step takes and a flow does not, and that has a number.
+fn of_a_step(key: &str) -> Option<NumberOption> {
+    let of_steps = NumberOption::OF_STEPS.iter().filter(|option| !NumberOption::OF_FLOWS.contains(option));
+    of_steps.copied().find(|option| option.name() == key)
+}
+
+/// A number as somebody would write it: `max_attempts = 5`.
+pub(super) fn example(option: NumberOption) -> String {
+    let name = option.name();
+    match option.unit() {
+        Unit::Count => format!("{name} = 5"),
+        Unit::Milliseconds => format!("{name} = \"5m\""),
+    }
 }

@@ -30,6 +30,7 @@ pub(super) const FUNCTIONS: &[Function] = sql_files![
         "prune_archive",
         "read_message",
         "read_messages",
+        "refuse_priorities",
         "refuse_queue_change",
         "remove_messages",
         "send_messages",
@@ -137,6 +138,7 @@ pub(super) const FUNCTIONS: &[Function] = sql_files![
         "is_older_build",
         "json_differences",
         "list_contract",
+        "list_options",
         "list_queues",
         "lock_slug",
         "option_errors",
@@ -149,6 +151,7 @@ pub(super) const FUNCTIONS: &[Function] = sql_files![
         "stored_shape",
         "update_contract",
         "update_options",
+        "write_options",
     ],
     "operator": [
         "cancel_run",

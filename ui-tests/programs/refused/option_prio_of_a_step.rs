@@ -4,7 +4,7 @@ struct Shop;
 
 #[flow(input = u32)]
 impl Shop {
-    #[step(priority = 3)] //~ route_flow!
+    #[step(prio = 3)] //~ priority = 1
     async fn a(&self, input: u32) -> Result<u32, StepError> { Ok(input) }
 }
 
