@@ -3,6 +3,7 @@
 mod options;
 mod params;
 mod returned;
+mod self_type;
 mod step;
 
 use std::collections::HashSet;
@@ -28,7 +29,8 @@ use crate::{
 pub(crate) use options::{Given, GivenNumbers};
 pub(crate) use params::{Param, ParamRole, Reference};
 pub(crate) use returned::{Returned, has_too_many_arguments, is_future, is_result};
-pub(crate) use step::{MapSource, Step, without_self};
+pub(crate) use self_type::without_self;
+pub(crate) use step::{MapSource, Step};
 
 /// A flow with everything that its expansion needs.
 pub(crate) struct Flow {

@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, TokenStream};
 use syn::{FnArg, Pat, Type, ext::IdentExt, parse::Parser};
 
-use super::step::without_self;
+use super::self_type::without_self;
 use crate::{diag::Diag, parse::Method, text::plain};
 
 /// One parameter of a handler, without `self`.

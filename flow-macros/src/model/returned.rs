@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{GenericArgument, Path, PathArguments, ReturnType, Type};
 
-use super::step::without_self;
+use super::self_type::without_self;
 use crate::text::plain;
 
 /// A return type whose last name is `Result`, with `Self` spelled out.
