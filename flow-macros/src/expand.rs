@@ -63,12 +63,12 @@ fn hidden_of_borrowing(flow: &Flow) -> TokenStream {
 
 /// Imports the helpers, those that are found by method names among them.
 fn import_helpers(flow: &Flow) -> TokenStream {
-    let Flow { private, helpers, .. } = flow;
+    let Flow { generated, helpers, .. } = flow;
     quote! {
         #[allow(unused_imports)]
-        use #private as #helpers;
+        use #generated as #helpers;
         #[allow(unused_imports)]
-        use #private::{
+        use #generated::{
             NoCarrier as _, NoElements as _, NoEnd as _, NoFailure as _, NoLife as _, NoSharing as _, NotPassed as _, ShownAnyhow as _,
         };
     }

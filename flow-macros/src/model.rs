@@ -69,7 +69,7 @@ pub(crate) struct Flow {
     /// Attributes of unmarked methods that may be markers under another name.
     pub(crate) unknown_attrs: Vec<Path>,
     /// The path of the helpers that generated code names.
-    pub(crate) private: TokenStream,
+    pub(crate) generated: TokenStream,
     /// Their name inside the blocks that import them.
     pub(crate) helpers: TokenStream,
 }
@@ -150,10 +150,10 @@ pub(crate) fn build(parsed: &Parsed, diag: &mut Diag) -> Flow {
     let name = type_name(&self_ty, diag);
     let options = options::FlowAttribute::read(&parsed.options, diag);
     let names = options.names.unwrap_or_else(|| name.clone());
-    let private = paths::generated_path(options.krate.as_ref());
+    let generated = paths::generated_path(options.krate.as_ref());
     let marked: Vec<_> = parsed.marked().collect();
     let methods: Vec<&Ident> = marked.iter().map(|(method, _)| &method.sig.ident).collect();
-    let block = Block { names: &names, self_ty: &self_ty, private: &private, steps: &methods };
+    let block = Block { names: &names, self_ty: &self_ty, generated: &generated, steps: &methods };
     let mut steps = Vec::with_capacity(marked.len());
     for (place, (method, marker)) in marked.iter().enumerate() {
         diag.enter_step(place);
@@ -205,7 +205,7 @@ pub(crate) fn build(parsed: &Parsed, diag: &mut Diag) -> Flow {
             .collect(),
         name,
         self_ty,
-        private,
+        generated,
         helpers: quote!(__flow),
     }
 }

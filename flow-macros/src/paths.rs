@@ -40,7 +40,7 @@ impl RuntimePath {
     }
 
     /// The path under which generated code finds its helpers.
-    pub(crate) fn private(&self) -> TokenStream {
+    pub(crate) fn generated(&self) -> TokenStream {
         generated_path(self.said.as_ref())
     }
 

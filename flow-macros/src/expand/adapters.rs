@@ -11,7 +11,7 @@ use crate::{
 };
 
 pub(super) fn expand(flow: &Flow) -> TokenStream {
-    let private = &flow.helpers;
+    let generated = &flow.helpers;
     let (self_ty, step_enum) = (&flow.self_ty, enum_name(flow));
     let (impl_generics, _, _) = flow.generics.split_for_impl();
     let bounds = checks::expand_assumptions(flow);
@@ -20,33 +20,33 @@ pub(super) fn expand(flow: &Flow) -> TokenStream {
     let is_blocking = expand_matches(flow, |step| step.blocking.is_some());
     let arms = flow.in_order().map(|step| {
         let variant = &step.variant;
-        let call = if step.is_sound { expand_call(flow, step) } else { quote!(#private::stand_in()) };
+        let call = if step.is_sound { expand_call(flow, step) } else { quote!(#generated::stand_in()) };
         quote!(#step_enum::#variant => #call)
     });
     quote! {
         #[automatically_derived]
-        impl #impl_generics #private::Handlers for #self_ty #owned {
-            fn takes_input(step: Self::Step) -> #private::bool {
+        impl #impl_generics #generated::Handlers for #self_ty #owned {
+            fn takes_input(step: Self::Step) -> #generated::bool {
                 #takes_input
             }
 
-            fn is_blocking(step: Self::Step) -> #private::bool {
+            fn is_blocking(step: Self::Step) -> #generated::bool {
                 #is_blocking
             }
 
-            fn share(self: #private::Arc<Self>) -> #private::SharedHandlers<Self::Step> {
-                #private::Sharing::<Self>::of().share(self)
+            fn share(self: #generated::Arc<Self>) -> #generated::SharedHandlers<Self::Step> {
+                #generated::Sharing::<Self>::of().share(self)
             }
         }
 
         #[automatically_derived]
-        impl #impl_generics #private::Calls for #self_ty #bounds {
+        impl #impl_generics #generated::Calls for #self_ty #bounds {
             fn call(
-                self: #private::Arc<Self>,
+                self: #generated::Arc<Self>,
                 step: Self::Step,
-                __args: #private::StepArgs,
-                __ctx: #private::StepContext,
-            ) -> #private::StepCall {
+                __args: #generated::StepArgs,
+                __ctx: #generated::StepContext,
+            ) -> #generated::StepCall {
                 match step { #(#arms,)* }
             }
         }
@@ -55,22 +55,22 @@ pub(super) fn expand(flow: &Flow) -> TokenStream {
 
 /// The trait without the calls.
 pub(super) fn expand_unchecked(flow: &Flow) -> TokenStream {
-    let Flow { helpers: private, self_ty, generics, .. } = flow;
+    let Flow { helpers: generated, self_ty, generics, .. } = flow;
     let (impl_generics, _, _) = generics.split_for_impl();
     let owned = checks::expand_ownership(flow);
     quote! {
         #[automatically_derived]
-        impl #impl_generics #private::Handlers for #self_ty #owned {
-            fn takes_input(_: Self::Step) -> #private::bool {
-                #private::stand_in()
+        impl #impl_generics #generated::Handlers for #self_ty #owned {
+            fn takes_input(_: Self::Step) -> #generated::bool {
+                #generated::stand_in()
             }
 
-            fn is_blocking(_: Self::Step) -> #private::bool {
-                #private::stand_in()
+            fn is_blocking(_: Self::Step) -> #generated::bool {
+                #generated::stand_in()
             }
 
-            fn share(self: #private::Arc<Self>) -> #private::SharedHandlers<Self::Step> {
-                #private::stand_in()
+            fn share(self: #generated::Arc<Self>) -> #generated::SharedHandlers<Self::Step> {
+                #generated::stand_in()
             }
         }
     }
@@ -95,13 +95,13 @@ fn expand_matches(flow: &Flow, is_meant: impl Fn(&Step) -> bool) -> TokenStream 
 }
 
 fn expand_call(flow: &Flow, step: &Step) -> TokenStream {
-    let private = &flow.helpers;
+    let generated = &flow.helpers;
     let method = &step.method;
     let (check, returned) = expand_return_check(flow, step).unzip();
     let (takes, arguments) = expand_arguments(flow, step);
     // A future that no worker can move is reported at these words, so they stand at the user's.
     let at = step.place_of_wait();
-    let here = checks::respanned(private.clone(), at);
+    let here = checks::respanned(generated.clone(), at);
     if step.blocking.is_some() {
         let call = quote! {
             #takes
@@ -114,7 +114,7 @@ fn expand_call(flow: &Flow, step: &Step) -> TokenStream {
     let mut future = quote!(Self::#method(&self, #(#arguments),*));
     if step.is_holding_borrow() {
         // Checked by itself.
-        future = quote!(#private::Passed(#future).on());
+        future = quote!(#generated::Passed(#future).on());
     }
     let call = quote! {
         let __returned = #future.await;
@@ -127,16 +127,16 @@ fn expand_call(flow: &Flow, step: &Step) -> TokenStream {
 /// The check of the error that is written out, and the function that checks the whole of what the handler returned: that
 /// it is a `Result` of the output, with an error that a step may fail with.
 fn expand_return_check(flow: &Flow, step: &Step) -> Option<(Option<TokenStream>, TokenStream)> {
-    let private = &flow.helpers;
+    let generated = &flow.helpers;
     let Returned { whole, output, error } = step.returned.as_ref()?;
     let at = whole.span();
     // Most steps fail with `StepError`, for which the check of the whole is enough.
     let error = error.as_ref().filter(|error| last_word(error).is_none_or(|word| word != "StepError"));
     Some(match error {
-        None => (None, quote_spanned!(at=> #private::returned::<#output, _>)),
+        None => (None, quote_spanned!(at=> #generated::returned::<#output, _>)),
         Some(error) => (
-            Some(quote!(#private::fails_with::<#error>();)),
-            quote_spanned!(at=> #private::Failure::<#error>::of().returned::<#output, _>),
+            Some(quote!(#generated::fails_with::<#error>();)),
+            quote_spanned!(at=> #generated::Failure::<#error>::of().returned::<#output, _>),
         ),
     })
 }
@@ -145,7 +145,7 @@ fn expand_return_check(flow: &Flow, step: &Step) -> Option<(Option<TokenStream>,
 ///
 /// A `match` and no `?`, since rustc takes less time for it.
 fn expand_arguments(flow: &Flow, step: &Step) -> (TokenStream, Vec<TokenStream>) {
-    let private = &flow.helpers;
+    let generated = &flow.helpers;
     let (check, list) = checks::expand_source(flow, step).unzip();
     let mut takes = check.unwrap_or_default();
     let mut arguments = Vec::new();
@@ -154,11 +154,11 @@ fn expand_arguments(flow: &Flow, step: &Step) -> (TokenStream, Vec<TokenStream>)
         let ty = &param.ty;
         let decoded = match &param.role {
             ParamRole::Context => {
-                arguments.push(quote!(#private::context::<#ty>(&__ctx)));
+                arguments.push(quote!(#generated::context::<#ty>(&__ctx)));
                 continue;
             }
             ParamRole::Input => checks::expand_input(param),
-            ParamRole::Item => quote!(#private::Elements::<#list>::of().take::<#ty>(&__args)),
+            ParamRole::Item => quote!(#generated::Elements::<#list>::of().take::<#ty>(&__args)),
             // Every name is known here.
             ParamRole::Output(reference) => {
                 reference.target.map(|target| checks::expand_output(flow, param, target)).unwrap_or_default()
@@ -167,8 +167,8 @@ fn expand_arguments(flow: &Flow, step: &Step) -> (TokenStream, Vec<TokenStream>)
         let argument = format_ident!("__arg{place}", span = Span::call_site());
         takes.extend(quote! {
             let #argument = match #decoded {
-                #private::Ok(value) => value,
-                #private::Err(error) => return #private::#failed(error),
+                #generated::Ok(value) => value,
+                #generated::Err(error) => return #generated::#failed(error),
             };
         });
         arguments.push(quote!(#argument));

@@ -10,11 +10,11 @@ use crate::model::{Flow, MapSource, Param, Step};
 
 /// The contract of type `ty`, after `check`; it has to have a schema unless the user said that it has none.
 pub(super) fn expand_contract(flow: &Flow, has_schema: bool, ty: &TokenStream, check: &TokenStream) -> TokenStream {
-    let private = &flow.helpers;
+    let generated = &flow.helpers;
     let contract = if has_schema {
-        quote!(#private::Carrier::<#ty>::of().contract::<#ty>())
+        quote!(#generated::Carrier::<#ty>::of().contract::<#ty>())
     } else {
-        quote!(#private::any_contract)
+        quote!(#generated::any_contract)
     };
     quote!({ #check #contract })
 }
@@ -24,38 +24,38 @@ pub(super) fn expand_contract(flow: &Flow, has_schema: bool, ty: &TokenStream, c
 /// With a lifetime in front, rustc takes an assumption that does not hold for no mistake. What does not hold is reported
 /// once, by [`expand_type_check`]; users of the flow do not ask for it, since `Handlers` passes over calls that are missing.
 pub(super) fn expand_assumptions(flow: &Flow) -> TokenStream {
-    let Flow { helpers: private, self_ty, generics, .. } = flow;
+    let Flow { helpers: generated, self_ty, generics, .. } = flow;
     let said = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
     quote! {
         where
             #(#said,)*
-            for<'__any> #self_ty: #private::Shared,
+            for<'__any> #self_ty: #generated::Shared,
     }
 }
 
 /// The bounds of the block, and that the flow owns what it holds, which every `Flow` does. It is reported once, where threads
 /// share the flow.
 pub(super) fn expand_ownership(flow: &Flow) -> TokenStream {
-    let Flow { helpers: private, generics, .. } = flow;
+    let Flow { helpers: generated, generics, .. } = flow;
     let said = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
     quote! {
         where
             #(#said,)*
-            for<'__any> Self: #private::Owned,
+            for<'__any> Self: #generated::Owned,
     }
 }
 
 /// Checks that the threads of a worker can share the flow.
 pub(super) fn expand_type_check(flow: &Flow) -> TokenStream {
-    let Flow { helpers: private, self_ty, generics, .. } = flow;
+    let Flow { helpers: generated, self_ty, generics, .. } = flow;
     let (impl_generics, _, where_clause) = generics.split_for_impl();
-    let here = respanned(private.clone(), self_ty.span());
+    let here = respanned(generated.clone(), self_ty.span());
     let owns = quote_spanned!(self_ty.span()=> #here::Life::<#self_ty>::of().owns(););
     let futures = flow.steps.iter().filter(|step| step.is_sound).filter_map(|step| expand_future_check(flow, step));
     quote! {
-        impl #impl_generics #private::Checked for #self_ty #where_clause {
+        impl #impl_generics #generated::Checked for #self_ty #where_clause {
             fn check() {
-                #private::is_shared::<#self_ty>();
+                #generated::is_shared::<#self_ty>();
                 #owns
                 #(#futures)*
             }
@@ -67,10 +67,10 @@ pub(super) fn expand_type_check(flow: &Flow) -> TokenStream {
 /// looks at no other future of a function in which this check fails.
 fn expand_future_check(flow: &Flow, step: &Step) -> Option<TokenStream> {
     let at = step.is_holding_borrow().then(|| step.place_of_wait())?;
-    let (private, method) = (&flow.helpers, &step.method);
+    let (generated, method) = (&flow.helpers, &step.method);
     let types = step.params.iter().map(|param| &param.ty);
     let names: Vec<Ident> = (0..step.params.len()).map(|place| format_ident!("__arg{place}")).collect();
-    let here = respanned(private.clone(), at);
+    let here = respanned(generated.clone(), at);
     let future = Ident::new("__future", at);
     let check = quote_spanned!(at=> #here::moves_on(#future););
     Some(quote! {
@@ -98,10 +98,10 @@ pub(super) fn expand(flow: &Flow) -> TokenStream {
 }
 
 fn expand_reader(flow: &Flow, declared: usize) -> TokenStream {
-    let private = &flow.helpers;
+    let generated = &flow.helpers;
     let step = &flow.steps[declared];
     let (marker, reader) = (marker(flow, step), reader(step));
-    let (whole, index) = (step.whole_output(private), index_literal(flow.index_of(declared)));
+    let (whole, index) = (step.whole_output(generated), index_literal(flow.index_of(declared)));
     let (agrees, read) = match step.absence() {
         None => ("OutputIs", quote!(dep)),
         Some(SkipCause::Unmet(_)) => ("OutputUnlessUnmet", quote!(optional_dep)),
@@ -113,11 +113,11 @@ fn expand_reader(flow: &Flow, declared: usize) -> TokenStream {
         enum #marker {}
 
         #[allow(non_snake_case)]
-        fn #reader<T: #private::#agrees<#marker, #whole>>(
-            args: &#private::StepArgs,
-            param: &'static #private::str,
-        ) -> #private::Result<T, #private::StepError> {
-            #private::Carrier::<#whole>::of().#read(args, param, #index).map(T::from_output)
+        fn #reader<T: #generated::#agrees<#marker, #whole>>(
+            args: &#generated::StepArgs,
+            param: &'static #generated::str,
+        ) -> #generated::Result<T, #generated::StepError> {
+            #generated::Carrier::<#whole>::of().#read(args, param, #index).map(T::from_output)
         }
     }
 }
@@ -153,27 +153,27 @@ pub(super) fn expand_input(param: &Param) -> TokenStream {
 
 /// The function that decodes the run's input, where a step takes it.
 fn expand_input_reader(flow: &Flow) -> Option<TokenStream> {
-    let private = &flow.helpers;
+    let generated = &flow.helpers;
     let input = flow.input.as_ref().filter(|_| flow.steps.iter().any(|step| step.is_sound && step.takes_input()))?;
     Some(quote! {
-        fn __read_input<T: #private::InputIs<#input>>(
-            args: &#private::StepArgs,
-            param: &'static #private::str,
-        ) -> #private::Result<T, #private::StepError> {
-            #private::Carrier::<#input>::of().input(args, param).map(T::from_input)
+        fn __read_input<T: #generated::InputIs<#input>>(
+            args: &#generated::StepArgs,
+            param: &'static #generated::str,
+        ) -> #generated::Result<T, #generated::StepError> {
+            #generated::Carrier::<#input>::of().input(args, param).map(T::from_input)
         }
     })
 }
 
 /// Checks that a map's source is a list, at the user's word for it; and the list's type.
 pub(super) fn expand_source(flow: &Flow, step: &Step) -> Option<(TokenStream, TokenStream)> {
-    let private = &flow.helpers;
+    let generated = &flow.helpers;
     let (list, over) = match step.source.as_ref()? {
         MapSource::Input(over) => (flow.input.as_ref()?.to_token_stream(), over),
-        MapSource::Step(reference) => (flow.steps[reference.target?].whole_output(private)?, &reference.name),
+        MapSource::Step(reference) => (flow.steps[reference.target?].whole_output(generated)?, &reference.name),
     };
     let here = respanned(list.clone(), over.span());
-    Some((quote!(#private::is_list::<#here>();), list))
+    Some((quote!(#generated::is_list::<#here>();), list))
 }
 
 /// The tokens at another place, so that what is wrong with them is reported there.

@@ -16,18 +16,18 @@ use crate::{
 };
 
 pub(super) fn expand(flow: &Flow) -> TokenStream {
-    let private = &flow.helpers;
+    let generated = &flow.helpers;
     let spec = written_flow(flow);
     let input = &flow.input;
     let input = expand_contract(flow, flow.input_has_schema, &quote!(#input), &TokenStream::new());
     let outputs = flow.steps.iter().map(|step| expand_output_contract(flow, step));
     let step_enum = enum_name(flow);
-    expand_impl(flow, quote!(#step_enum::__SLUGS), quote!(#private::define(#spec, #input, &[#(#outputs),*])))
+    expand_impl(flow, quote!(#step_enum::__SLUGS), quote!(#generated::define(#spec, #input, &[#(#outputs),*])))
 }
 
 /// The checks of the types that are sound, and no definition.
 pub(super) fn expand_stand_in(flow: &Flow) -> TokenStream {
-    let private = &flow.helpers;
+    let generated = &flow.helpers;
     let input = flow.input.as_ref().filter(|input| flow.can_stand_alone(input));
     let input = input
         .into_iter()
@@ -40,19 +40,19 @@ pub(super) fn expand_stand_in(flow: &Flow) -> TokenStream {
         quote! {
             #(let _ = #outputs;)*
             #(let _ = #input;)*
-            #private::stand_in()
+            #generated::stand_in()
         },
     )
 }
 
 /// No definition and no checks.
 pub(super) fn expand_unchecked(flow: &Flow) -> TokenStream {
-    let private = &flow.helpers;
-    expand_impl(flow, quote!(&[]), quote!(#private::stand_in()))
+    let generated = &flow.helpers;
+    expand_impl(flow, quote!(&[]), quote!(#generated::stand_in()))
 }
 
 fn expand_impl(flow: &Flow, step_slugs: TokenStream, body: TokenStream) -> TokenStream {
-    let Flow { helpers: private, self_ty, generics, .. } = flow;
+    let Flow { helpers: generated, self_ty, generics, .. } = flow;
     let (impl_generics, _, _) = generics.split_for_impl();
     let owned = expand_ownership(flow);
     let (step, output, slug) = (enum_name(flow), output_name(flow), &flow.slug.value);
@@ -63,15 +63,15 @@ fn expand_impl(flow: &Flow, step_slugs: TokenStream, body: TokenStream) -> Token
         .map_or_else(|| quote!(()), |input| quote!(#input));
     quote! {
         #[automatically_derived]
-        impl #impl_generics #private::Flow for #self_ty #owned {
+        impl #impl_generics #generated::Flow for #self_ty #owned {
             type Input = #input;
             type Output = #output;
             type Step = #step;
-            const SLUG: &'static #private::str = #slug;
-            const STEP_SLUGS: &'static [&'static #private::str] = #step_slugs;
-            const VERSION: #private::Option<&'static #private::str> = #private::option_env!("CARGO_PKG_VERSION");
+            const SLUG: &'static #generated::str = #slug;
+            const STEP_SLUGS: &'static [&'static #generated::str] = #step_slugs;
+            const VERSION: #generated::Option<&'static #generated::str> = #generated::option_env!("CARGO_PKG_VERSION");
 
-            fn definition() -> #private::FlowDefinition {
+            fn definition() -> #generated::FlowDefinition {
                 #body
             }
         }
@@ -79,8 +79,8 @@ fn expand_impl(flow: &Flow, step_slugs: TokenStream, body: TokenStream) -> Token
 }
 
 fn expand_output_contract(flow: &Flow, step: &Step) -> TokenStream {
-    let (private, output) = (&flow.helpers, step.output());
-    expand_contract(flow, step.has_schema, &quote!(#output), &quote!(#private::is_value::<#output>();))
+    let (generated, output) = (&flow.helpers, step.output());
+    expand_contract(flow, step.has_schema, &quote!(#output), &quote!(#generated::is_value::<#output>();))
 }
 
 /// What is known of the flow without its types, as JSON: one text is quicker to compile than an expression a field.

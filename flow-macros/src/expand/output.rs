@@ -14,10 +14,10 @@ pub(super) fn output_name(flow: &Flow) -> &Ident {
 }
 
 pub(super) fn expand(flow: &Flow) -> TokenStream {
-    let private = &flow.private;
+    let generated = &flow.generated;
     let fields = flow.leaves().into_iter().filter_map(|(step, may_lack)| {
         let slug = &step.slug.value;
-        let output = optional(private, step.whole_output(private)?, may_lack);
+        let output = optional(generated, step.whole_output(generated)?, may_lack);
         let end = if may_lack { " `None` when it was skipped." } else { "" };
         let doc = format!(" The output of step `{slug}`.{end}");
         let field = &step.method;
@@ -37,54 +37,54 @@ pub(super) fn expand(flow: &Flow) -> TokenStream {
 
 /// The struct without what needs its types to be right.
 pub(super) fn expand_stand_in(flow: &Flow) -> TokenStream {
-    let private = &flow.private;
+    let generated = &flow.generated;
     let name = output_name(flow);
     let fields = flow.leaves().into_iter().map(|(step, may_lack)| {
         let output = step
             .output()
             .filter(|output| flow.can_stand_alone(output))
-            .and(step.whole_output(private))
+            .and(step.whole_output(generated))
             .unwrap_or_else(|| quote!(()));
-        let (field, output) = (&step.method, optional(private, output, may_lack));
+        let (field, output) = (&step.method, optional(generated, output, may_lack));
         quote!(#[allow(missing_docs)] pub #field: #output)
     });
     let item = expand_struct(flow, fields);
-    let serde = quote!(#private::serde);
+    let serde = quote!(#generated::serde);
     quote! {
         #item
 
         #[automatically_derived]
         impl<'de> #serde::Deserialize<'de> for #name {
-            fn deserialize<D: #serde::Deserializer<'de>>(_: D) -> #private::Result<Self, D::Error> {
-                #private::stand_in()
+            fn deserialize<D: #serde::Deserializer<'de>>(_: D) -> #generated::Result<Self, D::Error> {
+                #generated::stand_in()
             }
         }
 
         #[automatically_derived]
-        impl #private::Clone for #name {
+        impl #generated::Clone for #name {
             fn clone(&self) -> Self {
-                #private::stand_in()
+                #generated::stand_in()
             }
         }
 
         #[automatically_derived]
-        impl #private::PartialEq for #name {
-            fn eq(&self, _: &Self) -> #private::bool {
-                #private::stand_in()
+        impl #generated::PartialEq for #name {
+            fn eq(&self, _: &Self) -> #generated::bool {
+                #generated::stand_in()
             }
         }
 
         #[automatically_derived]
         impl #serde::Serialize for #name {
-            fn serialize<S: #serde::Serializer>(&self, _: S) -> #private::Result<S::Ok, S::Error> {
-                #private::stand_in()
+            fn serialize<S: #serde::Serializer>(&self, _: S) -> #generated::Result<S::Ok, S::Error> {
+                #generated::stand_in()
             }
         }
 
         #[automatically_derived]
-        impl #private::fmt::Debug for #name {
-            fn fmt(&self, _: &mut #private::fmt::Formatter<'_>) -> #private::fmt::Result {
-                #private::stand_in()
+        impl #generated::fmt::Debug for #name {
+            fn fmt(&self, _: &mut #generated::fmt::Formatter<'_>) -> #generated::fmt::Result {
+                #generated::stand_in()
             }
         }
     }
@@ -101,18 +101,18 @@ fn expand_struct(flow: &Flow, fields: impl Iterator<Item = TokenStream>) -> Toke
 }
 
 fn expand_debug(flow: &Flow) -> TokenStream {
-    let private = &flow.helpers;
+    let generated = &flow.helpers;
     let name = output_name(flow);
     let text = name.to_string();
     let fields = flow.leaves().into_iter().map(|(step, _)| {
         let (field, text) = (&step.method, step.method_name());
-        quote!((#text, #private::Shown(&self.#field).shown()))
+        quote!((#text, #generated::Shown(&self.#field).shown()))
     });
     quote! {
         #[automatically_derived]
-        impl #private::fmt::Debug for #name {
-            fn fmt(&self, f: &mut #private::fmt::Formatter<'_>) -> #private::fmt::Result {
-                #private::show_output(f, #text, &[#(#fields),*])
+        impl #generated::fmt::Debug for #name {
+            fn fmt(&self, f: &mut #generated::fmt::Formatter<'_>) -> #generated::fmt::Result {
+                #generated::show_output(f, #text, &[#(#fields),*])
             }
         }
     }
@@ -120,38 +120,38 @@ fn expand_debug(flow: &Flow) -> TokenStream {
 
 /// `Clone` and `PartialEq`, where every field has them.
 fn expand_clone(flow: &Flow) -> TokenStream {
-    let private = &flow.helpers;
+    let generated = &flow.helpers;
     let name = output_name(flow);
     let leaves = flow.leaves();
     let fields: Vec<_> = leaves.iter().map(|(step, _)| &step.method).collect();
     let types: Vec<_> = leaves
         .iter()
-        .filter_map(|(step, may_lack)| Some(optional(private, step.whole_output(private)?, *may_lack)))
+        .filter_map(|(step, may_lack)| Some(optional(generated, step.whole_output(generated)?, *may_lack)))
         .collect();
     // With a lifetime in front, rustc takes a bound that does not hold for no mistake: the impl does not apply then.
     quote! {
         #[automatically_derived]
-        impl #private::Clone for #name
+        impl #generated::Clone for #name
         where
-            #(for<'__any> #types: #private::Clone,)*
+            #(for<'__any> #types: #generated::Clone,)*
         {
             fn clone(&self) -> Self {
-                Self { #(#fields: #private::Clone::clone(&self.#fields)),* }
+                Self { #(#fields: #generated::Clone::clone(&self.#fields)),* }
             }
         }
 
         #[automatically_derived]
-        impl #private::PartialEq for #name
+        impl #generated::PartialEq for #name
         where
-            #(for<'__any> #types: #private::PartialEq,)*
+            #(for<'__any> #types: #generated::PartialEq,)*
         {
-            fn eq(&self, __other: &Self) -> #private::bool {
-                true #(&& #private::PartialEq::eq(&self.#fields, &__other.#fields))*
+            fn eq(&self, __other: &Self) -> #generated::bool {
+                true #(&& #generated::PartialEq::eq(&self.#fields, &__other.#fields))*
             }
         }
     }
 }
 
-fn optional(private: &TokenStream, output: TokenStream, may_lack: bool) -> TokenStream {
-    if may_lack { quote!(#private::Option<#output>) } else { output }
+fn optional(generated: &TokenStream, output: TokenStream, may_lack: bool) -> TokenStream {
+    if may_lack { quote!(#generated::Option<#output>) } else { output }
 }

@@ -12,19 +12,20 @@ pub(super) fn enum_name(flow: &Flow) -> &Ident {
 }
 
 pub(super) fn expand_enum(flow: &Flow) -> TokenStream {
-    let private = &flow.private;
+    let generated = &flow.generated;
     let name = enum_name(flow);
     let variants: Vec<&Ident> = flow.in_order().map(|step| &step.variant).collect();
     let slugs: Vec<&str> = flow.in_order().map(|step| step.slug.value.as_str()).collect();
     let docs: Vec<String> = flow.in_order().map(|step| format!(" Step `{}`.", step.slug.value)).collect();
     let doc = format!(" The steps of [`{}`], in step order.", flow.name);
-    let body = if variants.is_empty() { quote!(match self {}) } else { quote!(Self::__SLUGS[self as #private::usize]) };
-    let index = if variants.is_empty() { quote!(match self {}) } else { quote!(self as #private::usize) };
+    let body =
+        if variants.is_empty() { quote!(match self {}) } else { quote!(Self::__SLUGS[self as #generated::usize]) };
+    let index = if variants.is_empty() { quote!(match self {}) } else { quote!(self as #generated::usize) };
     quote! {
         #[doc = #doc]
         #[allow(unreachable_pub, dead_code)]
-        #[#private::derive(
-            #private::Clone, #private::Copy, #private::PartialEq, #private::Eq, #private::Hash, #private::Debug
+        #[#generated::derive(
+            #generated::Clone, #generated::Copy, #generated::PartialEq, #generated::Eq, #generated::Hash, #generated::Debug
         )]
         pub enum #name {
             #(#[doc = #docs] #variants,)*
@@ -35,27 +36,27 @@ pub(super) fn expand_enum(flow: &Flow) -> TokenStream {
             pub const ALL: &'static [Self] = &[#(Self::#variants),*];
 
             #[doc(hidden)]
-            pub const __SLUGS: &'static [&'static #private::str] = &[#(#slugs),*];
+            pub const __SLUGS: &'static [&'static #generated::str] = &[#(#slugs),*];
 
             /// The step's exact slug.
             #[must_use]
-            pub const fn as_str(self) -> &'static #private::str {
+            pub const fn as_str(self) -> &'static #generated::str {
                 #body
             }
 
             /// The step's place in step order, from 0.
             #[must_use]
-            pub const fn index(self) -> #private::usize {
+            pub const fn index(self) -> #generated::usize {
                 #index
             }
         }
 
-        #private::step_enum!(#name);
+        #generated::step_enum!(#name);
     }
 }
 
 pub(super) fn expand_keys(flow: &Flow) -> TokenStream {
-    let private = &flow.private;
+    let generated = &flow.generated;
     let self_ty = &flow.self_ty;
     let (impl_generics, _, where_clause) = flow.generics.split_for_impl();
     let quiet = quiet();
@@ -64,13 +65,13 @@ pub(super) fn expand_keys(flow: &Flow) -> TokenStream {
             let key = &step.key;
             let slug = &step.slug.value;
             let doc = format!(" Names step `{slug}` and the type of its output.");
-            let output = step.output().filter(|ty| flow.can_stand_alone(ty)).and(step.whole_output(private));
+            let output = step.output().filter(|ty| flow.can_stand_alone(ty)).and(step.whole_output(generated));
             // A step whose output is wrong keeps its key, of any type.
             let output = output.unwrap_or_else(|| quote!(()));
             let index = index_literal(index);
             quote! {
                 #[doc = #doc]
-                pub const #key: #private::StepKey<Self, #output> = #private::StepKey::new(#slug, #index);
+                pub const #key: #generated::StepKey<Self, #output> = #generated::StepKey::new(#slug, #index);
             }
         });
     quote! {

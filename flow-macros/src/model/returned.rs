@@ -18,7 +18,7 @@ pub(crate) struct Returned {
 }
 
 /// Reads a return type; `None` when it is none that a handler may have.
-pub(super) fn read(output: &ReturnType, self_ty: &Type, private: &TokenStream) -> Option<Returned> {
+pub(super) fn read(output: &ReturnType, self_ty: &Type, generated: &TokenStream) -> Option<Returned> {
     let ReturnType::Type(_, ty) = output else { return None };
     let whole = without_self(plain(ty), self_ty);
     let Type::Path(path) = &whole else { return None };
@@ -27,7 +27,7 @@ pub(super) fn read(output: &ReturnType, self_ty: &Type, private: &TokenStream) -
         [output] => ((*output).clone(), None),
         [output, error] if !is_foreign(&path.path) => ((*output).clone(), Some((*error).clone())),
         // An alias of another module may have its parameters in another order, so rustc is asked.
-        [_, _, ..] if is_foreign(&path.path) => (projection(&whole, private), None),
+        [_, _, ..] if is_foreign(&path.path) => (projection(&whole, generated), None),
         _ => return None,
     };
     Some(Returned { whole, output, error })
@@ -51,8 +51,8 @@ fn is_foreign(path: &Path) -> bool {
 }
 
 /// The type of success, as the compiler finds it.
-fn projection(whole: &Type, private: &TokenStream) -> Type {
-    let tokens = quote!(<#whole as #private::Outcome>::Output);
+fn projection(whole: &Type, generated: &TokenStream) -> Type {
+    let tokens = quote!(<#whole as #generated::Outcome>::Output);
     syn::parse2(tokens).unwrap_or_else(|_| whole.clone())
 }
 

@@ -117,9 +117,9 @@ impl Step {
     }
 
     /// The type of the whole step's output: a list in a map.
-    pub(crate) fn whole_output(&self, private: &TokenStream) -> Option<TokenStream> {
+    pub(crate) fn whole_output(&self, generated: &TokenStream) -> Option<TokenStream> {
         let output = self.output()?;
-        Some(if self.is_map { quote!(#private::Vec<#output>) } else { output.to_token_stream() })
+        Some(if self.is_map { quote!(#generated::Vec<#output>) } else { output.to_token_stream() })
     }
 
     /// The type of the whole step's output as its author would write it.
@@ -159,13 +159,13 @@ pub(super) struct Block<'a> {
     /// What the names of generated types begin with.
     pub(super) names: &'a Ident,
     pub(super) self_ty: &'a Type,
-    pub(super) private: &'a TokenStream,
+    pub(super) generated: &'a TokenStream,
     /// The names of the marked methods.
     pub(super) steps: &'a [&'a Ident],
 }
 
 pub(super) fn build(method: &Method, marker: &Marker, block: &Block<'_>, diag: &mut Diag) -> Step {
-    let Block { names, self_ty, private, steps } = *block;
+    let Block { names, self_ty, generated, steps } = *block;
     let name = method.sig.ident.clone();
     let plain = name.unraw().to_string();
     let options = StepAttribute::read(&marker.options, marker.is_map, diag);
@@ -199,7 +199,7 @@ pub(super) fn build(method: &Method, marker: &Marker, block: &Block<'_>, diag: &
         blocking: options.blocking,
         numbers: options.numbers,
         has_schema: options.has_schema,
-        returned: returned::read(&method.sig.output, self_ty, private),
+        returned: returned::read(&method.sig.output, self_ty, generated),
         wait: only_await(method.body.to_token_stream()),
         wait_with_borrow: await_with_borrow(method.body.to_token_stream()),
         note: text::doc_text(&method.attrs),

@@ -25,8 +25,8 @@ pub(super) fn is_method(item: &TokenStream) -> bool {
 }
 
 /// A body for it, which survives no build.
-pub(super) fn body(private: &TokenStream) -> TokenTree {
-    TokenTree::Group(Group::new(Delimiter::Brace, quote!(#private::stand_in())))
+pub(super) fn body(generated: &TokenStream) -> TokenTree {
+    TokenTree::Group(Group::new(Delimiter::Brace, quote!(#generated::stand_in())))
 }
 
 fn is_group(delimiter: Delimiter) -> impl Fn(&TokenTree) -> bool {

@@ -101,7 +101,7 @@ pub(super) fn parse_item(input: ParseStream<'_>, runtime: &RuntimePath, diag: &m
     let (item, is_ended) = take_item(input)?;
     if let Some(mut sig) = broken::salvage(&item) {
         let from = sig.inputs.iter_mut().map(take_from).collect();
-        let body = broken::body(&runtime.private());
+        let body = broken::body(&runtime.generated());
         return Ok(Item::Method(Box::new(Method { attrs, marker, vis, sig, from, body, is_broken: true })));
     }
     let mut tokens = TokenStream::new();

@@ -7,16 +7,16 @@ use super::output_name;
 use crate::model::{Flow, Step};
 
 pub(super) fn expand_serialize(flow: &Flow) -> TokenStream {
-    let private = &flow.helpers;
+    let generated = &flow.helpers;
     let name = output_name(flow);
     let writes = flow.leaves().into_iter().filter_map(|(step, may_lack)| expand_write(flow, step, may_lack));
     quote! {
         #[automatically_derived]
-        impl #private::serde::Serialize for #name {
-            fn serialize<S: #private::serde::Serializer>(&self, serializer: S) -> #private::Result<S::Ok, S::Error> {
-                #private::write_output::<S>(serializer, |__output| {
+        impl #generated::serde::Serialize for #name {
+            fn serialize<S: #generated::serde::Serializer>(&self, serializer: S) -> #generated::Result<S::Ok, S::Error> {
+                #generated::write_output::<S>(serializer, |__output| {
                     #(#writes)*
-                    #private::Ok(())
+                    #generated::Ok(())
                 })
             }
         }
@@ -24,14 +24,15 @@ pub(super) fn expand_serialize(flow: &Flow) -> TokenStream {
 }
 
 fn expand_write(flow: &Flow, step: &Step, may_lack: bool) -> Option<TokenStream> {
-    let private = &flow.helpers;
+    let generated = &flow.helpers;
     let (field, slug) = (&step.method, &step.slug.value);
-    let output = step.whole_output(private)?;
-    let write = |value: TokenStream| quote!(#private::Carrier::<#output>::of().write_field(__output, #slug, #value)?;);
+    let output = step.whole_output(generated)?;
+    let write =
+        |value: TokenStream| quote!(#generated::Carrier::<#output>::of().write_field(__output, #slug, #value)?;);
     Some(if may_lack {
         let write = write(quote!(__leaf));
         quote! {
-            if let #private::Some(__leaf) = &self.#field {
+            if let #generated::Some(__leaf) = &self.#field {
                 #write
             }
         }
@@ -41,35 +42,35 @@ fn expand_write(flow: &Flow, step: &Step, may_lack: bool) -> Option<TokenStream>
 }
 
 pub(super) fn expand_deserialize(flow: &Flow) -> TokenStream {
-    let private = &flow.helpers;
+    let generated = &flow.helpers;
     let name = output_name(flow);
     let leaves = flow.leaves();
     let places: Vec<Ident> = (0..leaves.len()).map(|place| format_ident!("__leaf{place}")).collect();
     let slugs: Vec<&str> = leaves.iter().map(|(step, _)| step.slug.value.as_str()).collect();
-    let outputs: Vec<TokenStream> = leaves.iter().filter_map(|(step, _)| step.whole_output(private)).collect();
+    let outputs: Vec<TokenStream> = leaves.iter().filter_map(|(step, _)| step.whole_output(generated)).collect();
     let fields = leaves.iter().zip(&places).map(|((step, may_lack), place)| {
         let (field, slug) = (&step.method, &step.slug.value);
-        if *may_lack { quote!(#field: #place) } else { quote!(#field: #private::required_field(#place, #slug)?) }
+        if *may_lack { quote!(#field: #place) } else { quote!(#field: #generated::required_field(#place, #slug)?) }
     });
     quote! {
         #[automatically_derived]
-        impl #private::OutputFields for #name {
-            fn read<'de, A: #private::serde::de::MapAccess<'de>>(__map: &mut A) -> #private::Result<Self, A::Error> {
-                #(let mut #places: #private::Option<#outputs> = #private::None;)*
-                while let #private::Some(__name) = #private::next_field(__map)? {
+        impl #generated::OutputFields for #name {
+            fn read<'de, A: #generated::serde::de::MapAccess<'de>>(__map: &mut A) -> #generated::Result<Self, A::Error> {
+                #(let mut #places: #generated::Option<#outputs> = #generated::None;)*
+                while let #generated::Some(__name) = #generated::next_field(__map)? {
                     match &*__name {
-                        #(#slugs => #places = #private::Carrier::<#outputs>::of().read_field(__map)?,)*
-                        _ => #private::skip_field(__map)?,
+                        #(#slugs => #places = #generated::Carrier::<#outputs>::of().read_field(__map)?,)*
+                        _ => #generated::skip_field(__map)?,
                     }
                 }
-                #private::Ok(Self { #(#fields),* })
+                #generated::Ok(Self { #(#fields),* })
             }
         }
 
         #[automatically_derived]
-        impl<'de> #private::serde::Deserialize<'de> for #name {
-            fn deserialize<D: #private::serde::Deserializer<'de>>(output: D) -> #private::Result<Self, D::Error> {
-                #private::read_output(output)
+        impl<'de> #generated::serde::Deserialize<'de> for #name {
+            fn deserialize<D: #generated::serde::Deserializer<'de>>(output: D) -> #generated::Result<Self, D::Error> {
+                #generated::read_output(output)
             }
         }
     }
