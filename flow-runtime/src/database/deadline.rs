@@ -30,7 +30,7 @@ pub(crate) const READ: Duration = Duration::from_secs(10);
 /// One look at all runs that are waited for, one telling of other programs, and each call of the listening connection.
 pub(crate) const POLL: Duration = Duration::from_secs(5);
 
-/// Deploying a flow; another program may hold the flow's lock meanwhile.
+/// Deploying a flow, and registering a worker; another program may hold the flow's lock meanwhile.
 pub(crate) const DEPLOY: Duration = Duration::from_secs(60);
 
 /// Migrating the schema, or installing PGMQ; other programs may hold the migration's lock meanwhile.
