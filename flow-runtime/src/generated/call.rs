@@ -87,7 +87,7 @@ impl<T: 'static> Owned for T {}
 
 /// The calls of a flow's handlers. Generated impls assume that the flow's type is [`Shared`].
 pub trait Calls: Flow {
-    /// Makes the call of one task's handler from its arguments.
+    /// Makes the call of the handler of `step` for one task. The handler does not begin yet.
     fn call(self: Arc<Self>, step: Self::Step, args: StepArgs, ctx: StepContext) -> StepCall;
 }
 
