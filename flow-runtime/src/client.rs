@@ -1,4 +1,4 @@
-//! Starts runs and finds old ones.
+//! The client: starts runs, finds runs that were started before, and deploys flows.
 
 pub(crate) mod run_handle;
 
@@ -27,7 +27,7 @@ use crate::{
     worker::hand_over,
 };
 
-/// Starts runs and hands out handles of them. Cheap to clone; never changes the schema.
+/// Starts runs and returns their handles. Cheap to clone; never changes the schema.
 ///
 /// ```no_run
 /// # use flow_runtime::prelude::*;
@@ -49,7 +49,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects to a database by its address and asks it one question, so that a wrong address is found here.
+    /// Takes a database by its address and opens one connection, so that a wrong address is found here.
     ///
     /// # Errors
     /// [`DbError`], which says whether address, user, database or schema is at fault.
@@ -59,12 +59,12 @@ impl Client {
         Ok(Self::new(&db))
     }
 
-    /// A client of a database that this process uses already. Makes no connection.
+    /// Makes a client of a database that this process uses already. Opens no connection.
     pub fn new(db: &Db) -> Self {
         Self { db: db.clone() }
     }
 
-    /// Starts one run of flow `F`; await it, or set options first.
+    /// Prepares the start of one run of flow `F`. Awaiting the returned [`Start`] starts the run; options can be set before.
     ///
     /// ```no_run
     /// # use flow_runtime::prelude::*;
@@ -78,13 +78,13 @@ impl Client {
         Start::new(&self.db, F::SLUG, FlowValue::to_json(input))
     }
 
-    /// Starts one run of the flow with this slug, whose types this process does not know.
+    /// Prepares the start of one run of the flow with slug `slug`, whose types this process does not know.
     pub fn start_json(&self, slug: &str, input: &Value) -> Start<Untyped> {
         Start::new(&self.db, slug, FlowValue::to_json(input))
     }
 
-    /// Starts one run for each input, in one call: all of them, or none when one is refused. Returns the handles in the
-    /// order of the inputs.
+    /// Starts one run for each input, in one call: all runs, or none when an input is refused. Returns the handles in the order of the
+    /// inputs.
     ///
     /// ```no_run
     /// # use flow_runtime::prelude::*;
@@ -111,8 +111,8 @@ impl Client {
         Ok(ids.into_iter().map(|id| RunHandle::new(self.db.clone(), id)).collect())
     }
 
-    /// Creates or verifies a flow as a worker does at its start, without a worker: for release jobs, which then see drift and
-    /// differences before any worker is replaced. Writes rows only.
+    /// Creates or verifies a flow as a worker does at its start, but without a worker. A release job can call this to see drift and
+    /// differences before any worker is replaced. Writes rows only, and makes no tables.
     ///
     /// ```no_run
     /// # use flow_runtime::prelude::*;
@@ -129,8 +129,8 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// [`DeployError`]; [`DeployError::Queue`] when the flow's queues are not there yet, since they are tables that a client does not
-    /// make: a worker of the flow makes them at its first start.
+    /// [`DeployError`]; [`DeployError::Queue`] when the flow's queues are not there yet. A client makes no queues; a worker of the flow makes
+    /// them at its first start.
     pub async fn deploy<F: Flow>(&self) -> Result<(), DeployError> {
         let definition = F::definition();
         definition.check().map_err(|errors| DeployError::Invalid(errors.to_string()))?;
@@ -145,7 +145,7 @@ impl Client {
         deploy::deploy(&mut self.db.connect().await?, &deployment).await
     }
 
-    /// The handle of a run of flow `F` that was started before.
+    /// Finds a run of flow `F` that was started before, and returns its handle.
     ///
     /// ```no_run
     /// # use flow_runtime::prelude::*;
@@ -162,7 +162,7 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// [`RunError::NotFound`], and [`RunError::OtherFlow`] when the run is one of another flow.
+    /// [`RunError::NotFound`]; [`RunError::OtherFlow`] when the run is one of another flow; [`RunError::Db`].
     pub async fn run<F: Flow>(&self, run_id: RunId) -> Result<RunHandle<F>, RunError> {
         let handle = RunHandle::new(self.db.clone(), run_id);
         let row = store::get_run(self.db.pool(), run_id.into()).await?.ok_or(RunError::NotFound(run_id))?;
@@ -172,7 +172,7 @@ impl Client {
         Err(RunError::OtherFlow { run_id, expected: F::SLUG.to_owned(), actual: row.flow })
     }
 
-    /// The handle of a run whose flow's types this process does not know.
+    /// Returns the handle of a run whose flow's types this process does not know. Does not ask the database whether the run exists.
     ///
     /// ```no_run
     /// # use flow_runtime::prelude::*;
@@ -192,14 +192,14 @@ impl Client {
     }
 }
 
-/// Starts the runs, here where a worker of this program has free slots, and tells who waits for the rest of their work.
+/// Starts the runs. First steps begin in a worker of this program that has free slots; the workers that wait for the other work are told.
 async fn start(db: &Db, new: &NewRuns) -> Result<Vec<RunId>, StartError> {
     let started = hand_over::start_runs(db, new).await?;
     db.hub().tell(started.news);
     Ok(started.ids.into_iter().map(RunId::from).collect())
 }
 
-/// A run about to be started: await it to start it.
+/// A run that is not started yet. Awaiting this starts the run.
 ///
 /// ```no_run
 /// # use flow_runtime::prelude::*;
@@ -219,40 +219,40 @@ pub struct Start<F> {
     db: Db,
     new: NewRuns,
     input: serde_json::Result<String>,
-    /// The caller has named the run by an id or a key, so it may have been there before.
+    /// Whether the caller has given the run an id or a key, so that the run may have been there before. For the log.
     is_named: bool,
     flow: PhantomData<fn() -> F>,
 }
 
 impl<F: 'static> Start<F> {
-    /// The run has its id from here on, so that a start whose reply is lost can be repeated.
+    /// Gives the run its id before the call, so that a start whose reply is lost can be repeated without starting a second run.
     fn new(db: &Db, slug: &str, input: serde_json::Result<String>) -> Self {
         let new = NewRuns { run_ids: vec![RunId::generate().into()], ..NewRuns::of(slug) };
         Self { db: db.clone(), new, input, is_named: false, flow: PhantomData }
     }
 
-    /// Uses this id. When a run of the flow has it already, the handle is that run's.
+    /// Gives the run this id. When a run of the flow has the id already, no run is started and the handle is that run's.
     pub fn run_id(mut self, run_id: RunId) -> Self {
         self.new.run_ids = vec![run_id.into()];
         self.is_named = true;
         self
     }
 
-    /// Starts the run only when no run of the flow has this key; else the handle is that run's, whatever its input and
-    /// status are.
+    /// Starts the run only when no run of the flow has this key. Else the handle is that of the run with the key, whatever input and status
+    /// that run has.
     pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
         self.new.keys = vec![Some(key.into())];
         self.is_named = true;
         self
     }
 
-    /// Holds the first steps back until then. The run exists at once.
+    /// Holds the run's first steps back until `at`. The run itself exists at once.
     pub fn start_at(mut self, at: DateTime<Utc>) -> Self {
         self.new.start_at = vec![Some(at)];
         self
     }
 
-    /// Starts the run in the caller's transaction: it is not claimable before the commit, and gone after a rollback.
+    /// Starts the run in the caller's transaction: its steps cannot be claimed before the commit, and a rollback removes the run.
     ///
     /// ```no_run
     /// # use flow_runtime::prelude::*;
@@ -279,7 +279,7 @@ impl<F: 'static> Start<F> {
         self.handle(ids.first().copied().map(RunId::from))
     }
 
-    /// Puts the encoded input in its place.
+    /// Moves the encoded input into the arguments of the call, or returns the error of its encoding.
     fn encode(&mut self) -> Result<(), StartError> {
         let input = std::mem::replace(&mut self.input, Ok(String::new())).map_err(StartError::Encode)?;
         self.new.inputs = vec![input];

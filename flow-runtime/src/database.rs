@@ -1,5 +1,5 @@
-//! Everything that is about a Postgres database: connections with their deadlines, the schema, deployment, the calls of its functions,
-//! and who is woken by what.
+//! Everything about a Postgres database: connections and their deadlines, migration of the schema, deployment of flows, the calls of the
+//! SQL functions, and notifications.
 
 pub(crate) mod address;
 pub(crate) mod backend;

@@ -1,4 +1,7 @@
-//! What generated code may name. Not part of the public interface: it changes with the macros.
+//! The names that generated code uses. They are no part of the public interface, and change with the macros.
+//!
+//! Several types here check one thing about the user's code and have a twin trait (`NoCarrier`, `NoEnd`, …) with the same methods. Where a
+//! check fails, the compiler finds the twin's methods and accepts the rest of the generated code, so each mistake gives one error.
 
 #![allow(missing_debug_implementations, reason = "nobody but generated code names these types")]
 

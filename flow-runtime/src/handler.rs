@@ -1,4 +1,4 @@
-//! The trait through which a worker runs a flow's handlers.
+//! The trait through which a worker calls a flow's handlers, and the types of such a call.
 
 pub(crate) mod args;
 pub(crate) mod context;
@@ -12,40 +12,40 @@ use flow_core::{error::StepError, flow::Flow};
 
 use crate::handler::{args::StepArgs, context::StepContext};
 
-/// What a handler's attempt ended with: its output as JSON text, or why it failed.
+/// The result of a handler's attempt: the output as JSON text, or the error.
 pub type StepResult = Result<String, StepError>;
 
-/// One call of a handler, not begun yet.
+/// One call of a handler, which has not begun yet.
 pub enum StepCall {
-    /// An `async fn`: polled on the runtime, dropped when it passes its timeout.
+    /// The call of an `async fn`: the future is polled on the runtime, and dropped when the attempt's timeout ends.
     Async(Pin<Box<dyn Future<Output = StepResult> + Send>>),
-    /// A `blocking` step: run on the blocking pool, cannot be stopped.
+    /// The call of a `blocking` step: the closure runs on the blocking pool and cannot be stopped.
     Blocking(Box<dyn FnOnce() -> StepResult + Send>),
 }
 
-/// A flow whose handlers this process can run. Implemented by `#[flow]`.
+/// A flow whose handlers this process can call. Implemented by `#[flow]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no plain flow",
     label = "expected a type whose handlers stand under `#[flow(…)]`",
     note = "one step of a flow with step queues is served with `.step(Queues::new(flow), Step)`"
 )]
 pub trait Handlers: Flow {
-    /// Whether the handler of `step` takes the run's input, so that the database sends it.
+    /// Whether the handler of `step` takes the run's input, so that the database sends the input with the step's tasks.
     fn takes_input(step: Self::Step) -> bool;
 
     /// Whether the handler of `step` is `blocking`.
     fn is_blocking(step: Self::Step) -> bool;
 
-    /// The handlers, as the threads of a worker share them.
+    /// Returns the handlers in a form that the threads of a worker share.
     fn share(self: Arc<Self>) -> SharedHandlers<Self::Step>;
 
-    /// Makes the call of one task's handler from its arguments.
+    /// Makes the call of the handler of `step` for one task. The handler does not begin yet.
     fn call(self: Arc<Self>, step: Self::Step, args: StepArgs, ctx: StepContext) -> StepCall {
         self.share().call(step, args, ctx)
     }
 }
 
-/// The handlers of a flow whose steps are `S`, to be called from any thread.
+/// The handlers of a flow with step enum `S`, which any thread may call.
 pub struct SharedHandlers<S>(Arc<dyn Fn(S, StepArgs, StepContext) -> StepCall + Send + Sync>);
 
 impl<S> SharedHandlers<S> {
@@ -53,7 +53,7 @@ impl<S> SharedHandlers<S> {
         Self(Arc::new(call))
     }
 
-    /// Makes the call of one task's handler from its arguments.
+    /// Makes the call of the handler of `step` for one task. The handler does not begin yet.
     #[must_use]
     pub fn call(&self, step: S, args: StepArgs, ctx: StepContext) -> StepCall {
         (self.0)(step, args, ctx)
@@ -74,7 +74,7 @@ impl<F: Handlers> Handlers for Arc<F> {
     }
 }
 
-// The manual's examples.
+// Compiles the examples of the manual of `#[flow]`.
 #[cfg(doctest)]
 #[doc = include_str!("../../flow-macros/src/manual.md")]
 struct Manual;

@@ -1,4 +1,4 @@
-//! The handle of one run: wait for it, ask for its status, read its steps, cancel it.
+//! The handle of one run: waits for the run's end, asks for its status, reads its steps and cancels it.
 
 use std::{marker::PhantomData, sync::Arc, time::Duration};
 
@@ -17,10 +17,10 @@ use crate::{
     error::RunError,
 };
 
-/// How long a wait goes without looking, should both the notification and the process's own poll be lost.
+/// A waiting handle looks at its run at least this often, in case both the notification and the process's own poll fail.
 const LOOK_INTERVAL: Duration = Duration::from_secs(60);
 
-/// Stands for a flow whose types this process does not know: values are JSON.
+/// Stands for a flow whose types this process does not know. Values are JSON.
 #[derive(Debug)]
 pub enum Untyped {}
 
@@ -53,11 +53,11 @@ pub struct RunProgress {
     pub status: RunStatus,
     /// Steps that have ended.
     pub steps_done: u64,
-    /// Steps in all.
+    /// All steps of the run.
     pub steps_total: u64,
     /// Tasks that have ended.
     pub tasks_done: u64,
-    /// Tasks known so far; those of a map are known when its source has ended.
+    /// Tasks that are known so far. The tasks of a map are known when the step whose output the map runs over has ended.
     pub tasks_known: u64,
 }
 
@@ -68,15 +68,15 @@ pub use flow_core::status::RunStatus;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum StepOutput<T> {
-    /// It completed with this output.
+    /// The step completed with this output.
     Completed(T),
-    /// It was skipped.
+    /// The step was skipped.
     Skipped,
-    /// It failed with this error text.
+    /// The step failed with this error text.
     Failed(String),
-    /// Its run ended first.
+    /// The run ended before the step did.
     Cancelled,
-    /// It has not ended yet.
+    /// The step has not ended yet.
     Pending,
 }
 
@@ -128,7 +128,7 @@ impl<F> RunHandle<F> {
         })
     }
 
-    /// Cancels the run, unless it has ended. Returns its status afterwards.
+    /// Cancels the run, unless the run has ended. Returns the run's status afterwards.
     ///
     /// ```no_run
     /// # use flow_runtime::prelude::*;
@@ -153,7 +153,7 @@ impl<F> RunHandle<F> {
         Ok(status)
     }
 
-    /// Waits until the run has ended, through a restart of the database too. Returns its output as JSON text.
+    /// Waits until the run has ended, also through a restart of the database. Returns the run's output as JSON text.
     async fn wait_text(&self) -> Result<String, RunError> {
         let notify = Arc::new(Notify::new());
         let watch = self.db.hub().subscribe(Topic::Run(self.run_id.into()), notify);
@@ -165,7 +165,7 @@ impl<F> RunHandle<F> {
                     }
                 }
                 Ok(None) => return Err(RunError::NotFound(self.run_id)),
-                // The process's own look at all runs says that the database is away, and wakes this wait when it is back.
+                // The hub's look at all runs logs that the database is away, and wakes this wait when the run has ended.
                 Err(error) if error.is_transient() => {}
                 Err(error) => return Err(error.into()),
             }
@@ -173,7 +173,7 @@ impl<F> RunHandle<F> {
         }
     }
 
-    /// How the run has ended; `None` while it is under way.
+    /// How the run has ended; `None` while the run is under way.
     fn ended(&self, row: RunRow) -> Option<Result<String, RunError>> {
         match row.status.0 {
             RunStatus::Started => None,
@@ -213,13 +213,13 @@ impl<F: Flow> RunHandle<F> {
     /// Waits until the run has ended, and returns the outputs of its leaf steps.
     ///
     /// # Errors
-    /// [`RunError::Failed`] with the step and its error text, [`RunError::Cancelled`], [`RunError::NotFound`]. While the
-    /// database is away the wait goes on.
+    /// [`RunError::Failed`] with the step and its error text, [`RunError::Cancelled`], [`RunError::NotFound`], [`RunError::Decode`], and
+    /// [`RunError::Db`] for an error that waiting cannot help. While the database is away the wait goes on.
     pub async fn wait(&self) -> Result<F::Output, RunError> {
         self.decode(&self.wait_text().await?)
     }
 
-    /// What became of one step, as in `run.step(FulfilOrder::SHIP)`.
+    /// Reads what became of one step, as in `run.step(FulfilOrder::SHIP)`.
     ///
     /// ```no_run
     /// # use flow_runtime::prelude::*;
@@ -246,7 +246,7 @@ impl<F: Flow> RunHandle<F> {
 }
 
 impl RunHandle<Untyped> {
-    /// Waits until the run has ended, and returns the object of its leaf steps' outputs.
+    /// Waits until the run has ended, and returns a JSON object with the outputs of its leaf steps, by slug.
     ///
     /// # Errors
     /// As for a typed handle.
@@ -254,7 +254,7 @@ impl RunHandle<Untyped> {
         self.decode(&self.wait_text().await?)
     }
 
-    /// What became of the step with this slug.
+    /// Reads what became of the step with slug `slug`.
     ///
     /// # Errors
     /// As for a typed handle, and [`RunError::NoStep`].

@@ -1,10 +1,10 @@
-//! A database's address: one server, or several of which the one that may write is used.
+//! A database's address: one server, or several servers of which the first that may write is used.
 
 use std::str::FromStr;
 
 use sqlx::{ConnectOptions, postgres::PgConnectOptions};
 
-/// What an address may say behind its `?`, beside `target_session_attrs`.
+/// The options that an address may have behind its `?`, beside `target_session_attrs`, `options` and `options[…]`.
 const KNOWN: [&str; 17] = [
     "sslmode",
     "ssl-mode",
@@ -25,16 +25,16 @@ const KNOWN: [&str; 17] = [
     "application_name",
 ];
 
-/// The servers of an address, in its order.
+/// The servers of an address, in the address's order.
 #[derive(Debug)]
 pub(crate) struct Servers {
     pub(crate) all: Vec<PgConnectOptions>,
-    /// Only a server that may write will do.
+    /// Whether servers that may not write are passed over.
     pub(crate) must_write: bool,
 }
 
 impl Servers {
-    /// The one server that a pool of the caller's leads to.
+    /// The one server of a pool that the caller has made.
     pub(crate) fn one(options: PgConnectOptions) -> Self {
         Self { all: vec![options], must_write: false }
     }
@@ -42,9 +42,9 @@ impl Servers {
     /// Reads `postgres://user:password@host:port,host:port/database?option=value`.
     ///
     /// # Errors
-    /// What is wrong, without the address, which may hold a password.
+    /// A text that says what is wrong, without the address, which may hold a password.
     pub(crate) fn read(url: &str) -> Result<Self, String> {
-        // The driver itself would take any scheme for its own, and pass over options that it does not know.
+        // The driver accepts any scheme and ignores unknown options, so both are refused here.
         let rest = url.strip_prefix("postgres://").or_else(|| url.strip_prefix("postgresql://"));
         let rest = rest.ok_or("it does not begin with postgres://")?;
         let (place, query) = rest.split_once('?').unwrap_or((rest, ""));

@@ -1,4 +1,4 @@
-//! Connections outside of the pool, and errors that name the address.
+//! Connections outside of the pool. Their errors name the address.
 
 use sqlx::PgConnection;
 
@@ -10,7 +10,7 @@ use crate::{
     error::DbError,
 };
 
-/// Opens connections to the server that the pool leads to. Cheap to clone.
+/// Opens connections to the server that the shared pool uses. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Connector(SharedPool);
 
@@ -23,22 +23,22 @@ impl Connector {
         &self.0
     }
 
-    /// A connection for a few calls, also through a pooler.
+    /// Opens a connection for a few calls. A pooler may stand behind the address.
     ///
     /// # Errors
-    /// What is wrong with address, user or database.
+    /// [`DbError`], which says whether address, user or database is at fault.
     pub(crate) async fn connect(&self) -> Result<PgConnection, DbError> {
         self.named(self.0.open(&Purpose::Statements).await)
     }
 
-    /// A connection that lasts, with a name that tells it from all others.
+    /// Opens a connection that lasts, under a name that no other connection has.
     pub(crate) async fn connect_own(&self) -> Result<(PgConnection, OwnName), DbError> {
         let name = OwnName::new(&self.0.options());
         let opened = self.0.open(&Purpose::Lasting(name.clone())).await;
         Ok((self.named(opened)?, name))
     }
 
-    /// Refuses an address behind which connections share server processes statement by statement, which no worker can use.
+    /// Refuses an address where a pooler hands server processes from client to client between two statements: no worker can use one.
     pub(crate) async fn refuse_shared_processes(&self) -> Result<(), DbError> {
         if self.named(self.0.shares_processes().await)? {
             return Err(DbError::TransactionPooler { address: self.address() });
@@ -53,7 +53,7 @@ impl Connector {
         format!("{}:{}/{database}", options.get_host(), options.get_port())
     }
 
-    /// The error names the address.
+    /// Puts the address into the error.
     fn named<T>(&self, called: sqlx::Result<T>) -> Result<T, DbError> {
         called.map_err(|error| DbError::connecting(error, &self.address(), self.0.options().get_username()))
     }

@@ -36,7 +36,7 @@ pub struct Db {
     inner: Arc<Inner>,
 }
 
-/// What other parts of the program keep for a database, by type.
+/// The values that other parts of the program keep for a database, one of each type.
 type Companions = Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>;
 
 struct Inner {
@@ -48,16 +48,16 @@ struct Inner {
 }
 
 impl Db {
-    /// Names a database by its address, `postgres://user:password@host:port/database`. Makes no connection yet.
+    /// Takes a database by its address, `postgres://user:password@host:port/database`. Makes no connection yet.
     ///
-    /// An address may name several servers, `postgres://user:password@one:5432,two:5432/database`: they are tried in turn, and the one
-    /// that may write is used, also after a failover. `?target_session_attrs=any` takes whichever answers, and `read-write` asks of a
-    /// single server too that it may write.
+    /// An address may name several servers, `postgres://user:password@one:5432,two:5432/database`: they are tried in turn, and the server
+    /// that may write is used, also after a failover. `?target_session_attrs=any` takes the first server that answers; with `read-write`,
+    /// a single server must be able to write too.
     ///
     /// # Errors
     /// [`DbError::Address`] when the address cannot be read, [`DbError::NoRuntime`] outside of a Tokio runtime.
     pub fn new(url: &str) -> Result<Self, DbError> {
-        // The driver's pool begins a task and panics where there is no runtime for it.
+        // The driver's pool spawns a task, and panics where there is no runtime.
         if tokio::runtime::Handle::try_current().is_err() {
             return Err(DbError::NoRuntime);
         }
@@ -70,14 +70,14 @@ impl Db {
         let pool = SharedPool::asked_when_idle(PgPoolOptions::new())
             .max_connections(10)
             .acquire_timeout(deadline::CONNECT)
-            // Many waits at once are no trouble, and a real one is told as an error.
+            // The driver's warning about a slow acquire is switched off: many waits at once are usual, and a failed one is an error.
             .acquire_slow_threshold(deadline::MIGRATE)
             .connect_lazy_with(servers.all[0].clone());
         Ok(Self::with_pool(SharedPool::new(pool, servers), true))
     }
 
-    /// Uses a pool of the caller's, which is never closed. Waiting handles and workers keep one of its connections for
-    /// listening, so it needs at least two; each worker also opens two connections of its own with the pool's settings.
+    /// Uses a pool that the caller has made, which is never closed here. With the pool's settings, outside of the pool, the program opens one
+    /// connection for listening, one for each worker, one for the process's heartbeat, and now and then one for the process's upkeep.
     pub fn from_pool(pool: PgPool) -> Self {
         let servers = Servers::one((*pool.connect_options()).clone());
         Self::with_pool(SharedPool::new(pool, servers), false)
@@ -96,8 +96,8 @@ impl Db {
         }
     }
 
-    /// Whether somebody else migrates this database. A worker of a managed database runs no DDL for the schema; it
-    /// checks at its start that the schema is [ready](Db::ready). Default: false.
+    /// Sets whether somebody else migrates this database. A worker of a managed database runs no DDL for the schema; at its start the
+    /// worker checks that the schema is [ready](Db::ready). Default: false.
     ///
     /// ```no_run
     /// # use flow_runtime::Db;
@@ -115,7 +115,7 @@ impl Db {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Brings the database to this program's schema; does nothing when it is there. Workers call it at start-up, unless
+    /// Brings the database to this program's schema. Does nothing when the schema is up to date. Workers call this at their start, unless
     /// the database is [managed](Db::managed).
     ///
     /// # Errors
@@ -125,10 +125,10 @@ impl Db {
         in_time(deadline::MIGRATE, migrate::migrate(&mut connection)).await
     }
 
-    /// Lets the queues that are made from now on lie in tables of PGMQ, for who has tools for it, and installs PGMQ where nobody has.
-    /// [`Db::migrate`] comes first. Queues that are there stay as they are; `select flow.set_setting('delivery', 'rows')` undoes it.
+    /// Makes new queues lie in tables of PGMQ from now on, for users who have tools for PGMQ, and installs PGMQ where it is missing.
+    /// [`Db::migrate`] must come first. Present queues stay as they are; `select flow.set_setting('delivery', 'rows')` undoes the setting.
     ///
-    /// Such a queue costs more and is worked in the order in which work becomes visible: without priorities, and retries last.
+    /// A queue in PGMQ costs more, and is worked in the order in which work becomes visible: without priorities, and retries last.
     ///
     /// # Errors
     /// [`MigrateError`]; nothing is half applied.
@@ -138,11 +138,12 @@ impl Db {
         in_time(deadline::MIGRATE, migrate::use_pgmq(&mut connection, &options)).await
     }
 
-    /// Waits until the database answers, and checks that its schema speaks this program's interface and has every table,
-    /// column and function the program uses; takes at most `limit`, 5 s when none is given. Needs no right to make anything.
+    /// Connects, and checks that the schema supports this program's interface and has every table, column and function that the program
+    /// uses. Takes at most `limit`, by default 5 s. Needs no right to create anything.
     ///
     /// # Errors
-    /// What stood in the way last. A failed try is not remembered: the same `Db` is ready once the cause is gone.
+    /// [`MigrateError`], which says what is missing or that the database did not answer. A failed check is not remembered: a later call of the
+    /// same `Db` succeeds once the cause is gone.
     pub async fn ready(&self, limit: Option<Duration>) -> Result<(), MigrateError> {
         let check = async {
             let mut connection = self.connect().await?;
@@ -154,8 +155,8 @@ impl Db {
         }
     }
 
-    /// Closes the connections, unless the pool is the caller's, when other programs have been told what calls of this one have brought
-    /// about. A program that starts runs and ends at once calls this first; else workers find the runs with their next poll.
+    /// Tells other programs what the calls of this program have brought about, then closes the pool, unless the caller has made it. A program
+    /// that starts runs and ends at once should call this before its end; else workers find the runs only with their next poll.
     pub async fn close(&self) {
         self.inner.hub.close();
         self.inner.hub.finish_telling().await;
@@ -164,7 +165,7 @@ impl Db {
         }
     }
 
-    /// A connection outside the pool for a few calls; its error says what is wrong with address, user or database.
+    /// Opens a connection outside of the pool for a few calls. The error says whether address, user or database is at fault.
     pub(crate) async fn connect(&self) -> Result<PgConnection, DbError> {
         self.inner.connector.connect().await
     }
@@ -181,12 +182,11 @@ impl Db {
         &self.inner.hub
     }
 
-    /// The one value of this type that goes with the database, for a part of the program that keeps something for each database; made when
-    /// it is asked for first.
+    /// The value of type `T` that a part of the program keeps for this database. The first call for a type makes the value.
     pub(crate) fn companion<T: Any + Default + Send + Sync>(&self) -> Arc<T> {
         let mut companions = self.inner.companions.lock().unwrap_or_else(PoisonError::into_inner);
         let companion = companions.entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(T::default()));
-        // The value under a type's id is of that type.
+        // The downcast cannot fail: the value under a type's id is of that type.
         Arc::clone(companion).downcast().unwrap_or_default()
     }
 

@@ -1,4 +1,4 @@
-//! Has a flow created or verified, and tells what changed.
+//! Deploys a flow: has the database create or verify it, and logs what has changed.
 
 use std::{sync::LazyLock, time::Duration};
 
@@ -16,26 +16,26 @@ use crate::{
     error::{DbError, DeployError},
 };
 
-/// What a deployment does when types changed under an unchanged shape.
+/// What a deployment does when types have changed under an unchanged shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum OnDrift {
-    /// Record the change and log the paths that changed; in a production database refuse it when this program could not read
-    /// the values of runs under way.
+    /// Record the change and log the paths that changed. In a production database, refuse a change after which this program cannot read the
+    /// values of runs under way.
     #[default]
     Report,
-    /// Refuse to start, and write nothing.
+    /// Refuse the deployment, and write nothing.
     Refuse,
-    /// Record the change whatever it is. A value that cannot be read is retried by its step's schedule, so that a worker of the
-    /// other build can take it.
+    /// Record every change. An attempt that cannot read a value is retried by its step's schedule, so that a worker of the other build can
+    /// take it.
     Allow,
 }
 
-/// What a deployment does with options that differ from those that a newer build of the program has applied.
+/// What a deployment does when its options differ from those that a newer build of the program has applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum OnOptions {
-    /// Leave them, and log each: an older instance that restarts during a rollout must not take the new options back.
+    /// Keep the newer build's options and log each difference: an older instance that restarts during a rollout must not undo new options.
     #[default]
     KeepNewer,
     /// Apply this program's options all the same.
@@ -49,17 +49,17 @@ pub(crate) struct Deployment<'a> {
     pub(crate) version: Option<&'static str>,
     pub(crate) on_drift: OnDrift,
     pub(crate) on_options: OnOptions,
-    /// Whether queues may be made, which are tables.
+    /// Whether the deployment may make queues.
     pub(crate) makes_queues: bool,
-    /// How long to wait for workers of another shape, in a development database.
+    /// How long to wait for workers of an older shape to stop, in a development database.
     pub(crate) drain_wait: Duration,
 }
 
-/// When this program was built: the time of its file, which builds and images keep.
+/// When this program was built: the modification time of its file, which copies into images normally keep.
 static BUILT_AT: LazyLock<Option<DateTime<Utc>>> =
     LazyLock::new(|| std::env::current_exe().ok()?.metadata().ok()?.modified().ok().map(DateTime::from));
 
-/// Has the flow created or verified. In a development database a changed shape waits for older workers to stop.
+/// Creates or verifies the flow. With a changed shape in a development database, waits up to `drain_wait` for older workers to stop.
 pub(crate) async fn deploy(connection: &mut PgConnection, deployment: &Deployment<'_>) -> Result<(), DeployError> {
     let slug = &deployment.definition.shape.slug;
     let mut deployed = in_time(deadline::DEPLOY, deploy_once(connection, deployment)).await?;
@@ -85,7 +85,7 @@ pub(crate) async fn deploy(connection: &mut PgConnection, deployment: &Deploymen
     }
 }
 
-/// One transaction, so that types which changed too much are refused with nothing written.
+/// Deploys in one transaction, so that a refused change of types leaves nothing written.
 async fn deploy_once(connection: &mut PgConnection, deployment: &Deployment<'_>) -> Result<Deployed, DeployError> {
     let build = json!({ "version": deployment.version, "built_at": *BUILT_AT });
     let terms = Terms {
@@ -97,7 +97,7 @@ async fn deploy_once(connection: &mut PgConnection, deployment: &Deployment<'_>)
     let mut transaction = connection.begin().await.map_err(DbError::from)?;
     let deployed = store::deploy(&mut transaction, deployment.definition, &terms).await?;
     let breaking = reasons_new_cannot_read_old(&deployed);
-    // An older instance that restarts during a rollout works on beside the newer ones: its types are not what is recorded.
+    // The types of an older build are not recorded, so they are not judged: the older instance works on beside the newer ones.
     let is_judged = deployed.environment == Some(Environment::Production) && !deployed.is_older_build;
     if !breaking.is_empty() && is_judged && deployment.on_drift != OnDrift::Allow {
         let slug = &deployment.definition.shape.slug;
@@ -111,7 +111,7 @@ async fn deploy_once(connection: &mut PgConnection, deployment: &Deployment<'_>)
     Ok(deployed)
 }
 
-/// Why this program cannot read what is stored, by what it belongs to.
+/// Why this program cannot read stored values, one text a reason, each beginning with `input` or the step's slug.
 fn reasons_new_cannot_read_old(deployed: &Deployed) -> Vec<String> {
     reasons(deployed, |old, new| reasons_against_reading(new, old))
 }

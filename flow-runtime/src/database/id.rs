@@ -1,11 +1,12 @@
-//! Ids of runs and workers, each a type of its own, so that nobody mistakes one for the other.
+//! Ids of runs and workers, each a type of its own, so that the compiler refuses an id of the wrong kind.
 
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// The id of a run: a UUID. Ids that [`Client::start`](crate::Client::start) makes are of version 7, so they sort by the time of their start.
+/// The id of a run: a UUID. Ids that [`Client::start`](crate::Client::start) makes are of version 7, so they sort by the time at which they
+/// were made.
 ///
 /// ```
 /// use flow_runtime::RunId;
@@ -20,7 +21,7 @@ use uuid::Uuid;
 pub struct RunId(Uuid);
 
 impl RunId {
-    /// A new id, which sorts behind those that were made before.
+    /// A new id, which sorts behind those that this program has made before.
     pub(crate) fn generate() -> Self {
         Self(Uuid::now_v7())
     }
@@ -57,7 +58,7 @@ impl fmt::Display for RunId {
     }
 }
 
-/// The id of a worker, which the database knows from its registration on: the column `worker_id` of the view `flow.workers`.
+/// The id of a registered worker: the column `worker_id` of the view `flow.workers`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, sqlx::Type)]
 #[serde(transparent)]
 #[sqlx(transparent)]

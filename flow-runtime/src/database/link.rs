@@ -1,4 +1,4 @@
-//! A connection of a worker's own that is made again when it was lost.
+//! The connection of a worker or a heartbeat, which is made again after it was lost.
 
 use std::time::Duration;
 
@@ -13,25 +13,25 @@ use crate::{
     error::DbError,
 };
 
-/// What an error of a call means for the next one.
+/// What the error of a call means for the next call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Retry {
-    /// The same call may go well later.
+    /// The same call may succeed later.
     Later {
-        /// The connection was dropped: nobody knows what became of the call.
+        /// Whether the connection was dropped, so that the call may have been committed or not.
         is_dropped: bool,
     },
     /// The same call would fail again.
     Never,
 }
 
-/// A connection that is made again when it was lost.
+/// A connection that is made again after it was lost.
 pub(crate) struct Link {
     connector: Connector,
     connection: Option<PgConnection>,
-    /// The connection in use, or the one that was lost last and whose server process may still be at work.
+    /// The name of the connection in use; after a loss that of the lost connection, whose server process may still be at work.
     name: Option<OwnName>,
-    /// The connection in use has answered a call.
+    /// Whether the connection in use has answered a call.
     has_served: bool,
 }
 
@@ -41,8 +41,8 @@ impl Link {
         Self { connector, connection: None, name: None, has_served: false }
     }
 
-    /// The connection; a new one in place of a lost one. What the lost one may still be doing has ended by then, committed or
-    /// not.
+    /// Returns the connection, or opens a new one in place of a lost one. The server process of the lost connection is ended first, so that
+    /// nothing of its last call can be committed later.
     pub(crate) async fn get(&mut self) -> Result<&mut PgConnection, DbError> {
         let connection = match self.connection.take() {
             Some(connection) => connection,
@@ -59,7 +59,7 @@ impl Link {
         Ok(self.connection.insert(connection))
     }
 
-    /// One call over the connection, which counts as lost when it does not answer within `limit`.
+    /// Makes one call over the connection. A call that does not answer within `limit` fails as a lost connection does.
     pub(crate) async fn call<T, E: From<DbError> + From<sqlx::Error>>(
         &mut self,
         limit: Duration,
@@ -68,15 +68,16 @@ impl Link {
         in_time(limit, call(self.get().await?)).await
     }
 
-    /// Remembers that the connection has answered.
+    /// Remembers that the connection has answered a call.
     pub(crate) fn has_served(&mut self) {
         self.has_served = true;
     }
 
-    /// Whether trying again may help, and with which connection: an answer of the server's leaves it as it is, since behind a pooler
-    /// a dropped one would hand a healthy server process to somebody else. Says whether the connection was dropped.
+    /// Returns whether the same call may succeed later, and drops the connection when the error says that it is broken. An ordinary answer of
+    /// the server keeps the connection: behind a pooler, dropping it would hand a healthy server process to another client.
     pub(crate) fn after(&mut self, error: &DbError) -> Retry {
-        // What was prepared before a function changed is of no use any more; on a fresh connection it is a fault of the program.
+        // Statements that were prepared before a function changed are of no use, and a new connection prepares them anew. On a
+        // connection that has not served yet, the same error is a fault of the program, and a further try would not help.
         let is_stale = error.is_about_statements() && self.has_served;
         let is_dropped = error.breaks_connection() || is_stale;
         if is_dropped {
@@ -88,7 +89,7 @@ impl Link {
         }
     }
 
-    /// Forgets a connection that may be broken.
+    /// Drops the connection, which may be broken.
     pub(crate) fn lose(&mut self) {
         self.connection = None;
     }

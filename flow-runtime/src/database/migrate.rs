@@ -1,6 +1,7 @@
-//! Brings a database to this program's schema: numbered migrations, and SQL functions by checksum. PGMQ comes where it is asked for.
+//! Brings a database to this program's schema: numbered migrations, and SQL functions by checksum. Installs PGMQ on request.
 //!
-//! Statements here have no names, and stand in a transaction: a pooler may hand a server process on between two of them.
+//! The statements of a migration are unnamed and run in one transaction, because a pooler may hand the server process on between two
+//! statements outside of a transaction, and prepared statements are lost then.
 
 mod check;
 mod checksum;
@@ -28,10 +29,11 @@ use crate::{
 
 pub(crate) use self::check::check_schema;
 
-/// The lock under which one process at a time migrates a database. Any fixed number does.
+/// The key of the advisory lock under which one process at a time migrates a database: `flow` in bytes, then 1. Programs of every version
+/// must use the same key.
 const MIGRATION_LOCK: i64 = 0x666c_6f77_0001;
 
-/// A hash over everything that [`Db::migrate`](crate::Db::migrate) applies: two programs with one fingerprint make the same schema.
+/// A hash over everything that [`Db::migrate`](crate::Db::migrate) applies: programs with the same fingerprint make the same schema.
 pub fn schema_fingerprint() -> String {
     let mut hash = Sha256::new();
     hash.update(FUNCTIONS_VERSION.to_le_bytes());
@@ -43,9 +45,9 @@ pub fn schema_fingerprint() -> String {
     hex(&hash.finalize())
 }
 
-/// Brings the database to this program's schema. Many processes may do so at once; one works, the others wait.
+/// Brings the database to this program's schema. When many processes call this at once, one works and the others wait.
 ///
-/// A database with a newer schema that still speaks this program's interface is left as it is.
+/// A database with a newer schema that still supports this program's interface is left as it is.
 pub(crate) async fn migrate(connection: &mut PgConnection) -> Result<(), MigrateError> {
     refuse_encoding(connection).await?;
     let mut transaction = connection.begin().await.map_err(DbError::from)?;
@@ -59,7 +61,7 @@ pub(crate) async fn migrate(connection: &mut PgConnection) -> Result<(), Migrate
     Ok(())
 }
 
-/// Installs PGMQ, and lets the queues that are made from now on be of pgmq delivery.
+/// Installs PGMQ, and sets the delivery of queues that are made from now on to pgmq.
 pub(crate) async fn use_pgmq(connection: &mut PgConnection, options: &PgConnectOptions) -> Result<(), MigrateError> {
     let mut transaction = connection.begin().await.map_err(DbError::from)?;
     lock_migrations(&mut transaction).await?;
@@ -73,14 +75,14 @@ pub(crate) async fn use_pgmq(connection: &mut PgConnection, options: &PgConnectO
     Ok(())
 }
 
-/// Keeps other migrations out until the transaction ends: a transaction's lock, since a pooler may hand the session to somebody else
-/// with all that it holds.
+/// Keeps other migrations out until the transaction ends. The lock belongs to the transaction, since a pooler may hand a session with its
+/// locks to another client.
 async fn lock_migrations(transaction: &mut PgConnection) -> Result<(), DbError> {
     sqlx::query("select pg_advisory_xact_lock($1)").persistent(false).bind(MIGRATION_LOCK).execute(transaction).await?;
     Ok(())
 }
 
-/// Refuses a database that cannot hold every text.
+/// Refuses a database whose encoding is not UTF8, since it cannot hold every text.
 async fn refuse_encoding(connection: &mut PgConnection) -> Result<(), MigrateError> {
     let mut transaction = connection.begin().await.map_err(DbError::from)?;
     let encoding: String = sqlx::query_scalar("select getdatabaseencoding()::text")
@@ -91,7 +93,7 @@ async fn refuse_encoding(connection: &mut PgConnection) -> Result<(), MigrateErr
     if encoding == "UTF8" { Ok(()) } else { Err(MigrateError::Encoding { encoding }) }
 }
 
-/// Whether nothing is to be done: the schema is this program's, or a newer one that still speaks its interface.
+/// Whether nothing is to be done: the schema is this program's, or is newer and still supports this program's interface.
 async fn is_up_to_date(connection: &mut PgConnection) -> Result<bool, MigrateError> {
     let known: bool = sqlx::query_scalar("select to_regclass('flow.sql_function') is not null")
         .persistent(false)
@@ -121,7 +123,7 @@ async fn is_up_to_date(connection: &mut PgConnection) -> Result<bool, MigrateErr
     Ok(theirs == ours && is_same)
 }
 
-/// Eight digits that tell two sets of functions apart.
+/// A hash of eight hexadecimal digits over a set of functions, for an error that tells two sets apart.
 fn short_hash<'a>(functions: impl Iterator<Item = (&'a str, String)>) -> String {
     let mut lines: Vec<String> = functions.map(|(name, checksum)| format!("{name} {checksum}")).collect();
     lines.sort();
@@ -134,13 +136,13 @@ async fn is_development(connection: &mut PgConnection) -> Result<bool, DbError> 
     Ok(sqlx::query_scalar(find).persistent(false).fetch_one(connection).await?)
 }
 
-/// The version of the functions that the database has; 0 before the first.
+/// The version of the functions that the database has; 0 when it has none.
 async fn functions_version(connection: &mut PgConnection) -> Result<i32, DbError> {
     let find = "select coalesce((select s.value::integer from flow.setting s where s.name = 'functions'), 0)";
     Ok(sqlx::query_scalar(find).persistent(false).fetch_one(connection).await?)
 }
 
-/// The version of the newest migration applied; 0 before the first.
+/// The version of the newest migration that was applied; 0 when none was.
 async fn stored_version(connection: &mut PgConnection) -> Result<i32, DbError> {
     Ok(sqlx::query_scalar("select coalesce(max(m.version), 0) from flow.migration m")
         .persistent(false)
@@ -148,7 +150,8 @@ async fn stored_version(connection: &mut PgConnection) -> Result<i32, DbError> {
         .await?)
 }
 
-/// Whether another edition of flow has made the schema: a migration of ours was applied with another text.
+/// Whether another edition of flow has made the schema: the database has a migration of the same number as one of this program, with
+/// another text.
 pub(crate) async fn is_of_other_edition(connection: &mut PgConnection) -> Result<bool, DbError> {
     let known: bool =
         sqlx::query_scalar("select to_regclass('flow.migration') is not null").fetch_one(&mut *connection).await?;
@@ -160,7 +163,7 @@ pub(crate) async fn is_of_other_edition(connection: &mut PgConnection) -> Result
     Ok(applied.iter().any(|(version, stored)| ours(*version).is_some_and(|text| checksum(text) != *stored)))
 }
 
-/// Eight digits that tell this edition's first migration from those of others.
+/// Eight hexadecimal digits of the first migration's checksum, which tell this edition of flow from others.
 pub(crate) fn edition() -> String {
     MIGRATIONS.first().map_or_else(String::new, |text| checksum(text)[..8].to_owned())
 }
@@ -216,12 +219,12 @@ async fn apply(connection: &mut PgConnection) -> Result<(), MigrateError> {
     Ok(())
 }
 
-/// Installs PGMQ's SQL, unless somebody else has installed one that is recent enough.
+/// Installs PGMQ's SQL, unless the extension or PGMQ's SQL file was installed in a version that is recent enough.
 async fn install_pgmq(transaction: &mut PgConnection, options: &PgConnectOptions) -> Result<(), MigrateError> {
     if pgmq::is_installed_elsewhere(transaction).await? {
         return Ok(());
     }
-    // Connections of their own: the lock's transaction stays open meanwhile.
+    // The crate needs a pool of its own, because the transaction that holds the lock stays open meanwhile.
     let pool = PgPoolOptions::new()
         .max_connections(2)
         .after_connect(|connection, _| Box::pin(backend::prepare(connection)))

@@ -1,5 +1,6 @@
-//! Who waits for what in this process: woken directly by what the process itself has brought about, and over one listening connection
-//! by notifications of others, with a look at all waited-for runs as the net. What happens here is told to others.
+//! The hub that wakes the workers and run handles of this process. They are woken directly by what this process itself brings about, and
+//! over one listening connection by notifications of other programs; a look at all waited-for runs once a second is the net. The hub also
+//! tells other programs what this process brings about.
 
 mod listener;
 mod teller;
@@ -34,23 +35,23 @@ use listener::{Heard, Listener};
 use teller::{Teller, UNTOLD};
 use trouble::Trouble;
 
-/// How long the listening connection stays when nobody waits, so that one wait after the other needs no new one.
+/// How long the listening connection stays open when nobody waits, so that one wait after the other needs no new connection.
 const LINGER: Duration = Duration::from_secs(5);
 
 /// How often all waited-for runs are looked at when no notification comes.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Everybody in this process who waits for a notification, and the task that listens for them.
+/// The waiting workers and handles of this process, and the tasks that listen and look for them.
 pub(crate) struct Hub {
     pool: SharedPool,
     teller: Arc<Teller>,
     waiting: Mutex<Waiting>,
     changed: Notify,
-    /// Makes the look at runs look now.
+    /// Makes the task that looks at runs look now.
     look: Notify,
-    /// Whether a pooler hands server processes on between two statements, so that nothing is heard; found out once.
+    /// Whether a pooler hands server processes on between two statements, so that no notification arrives. Found out once.
     is_deaf: OnceCell<bool>,
-    /// The listening connection does not linger any more.
+    /// Whether the listening connection closes as soon as nobody waits, without the time [`LINGER`].
     is_closed: AtomicBool,
 }
 
@@ -63,11 +64,11 @@ struct Waiting {
     looking: Option<JoinHandle<()>>,
 }
 
-/// Those who wait for one id.
+/// The handles that are notified when one id is named.
 #[derive(Default)]
 struct Wakers(Vec<Weak<Notify>>);
 
-/// Wakes its holder when the id it was made for is named; forgotten when dropped.
+/// Wakes its holder when the id of its topic is named. Dropping the subscription ends it.
 pub(crate) struct Subscription {
     hub: Arc<Hub>,
     notify: Arc<Notify>,
@@ -78,7 +79,7 @@ pub(crate) struct Subscription {
 pub(crate) enum Topic {
     /// Messages were sent to this queue.
     Queue(i32),
-    /// This worker should look at its tasks and its own state.
+    /// Work that this worker holds was ended, or the worker's state has changed.
     Worker(i64),
     /// This run has ended.
     Run(Uuid),
@@ -97,7 +98,8 @@ impl Hub {
         })
     }
 
-    /// Wakes `notify` each time `topic` is named, from now on; a worker once more whenever something may have been missed.
+    /// Notifies `notify` from now on each time `topic` is named. Queue and worker topics are also notified whenever notifications may have
+    /// been missed.
     pub(crate) fn subscribe(self: &Arc<Self>, topic: Topic, notify: Arc<Notify>) -> Subscription {
         let mut waiting = self.lock();
         let waker = Arc::downgrade(&notify);
@@ -106,7 +108,7 @@ impl Hub {
             Topic::Worker(id) => waiting.workers.entry(id).or_default().0.push(waker),
             Topic::Run(id) => waiting.runs.entry(id).or_default().0.push(waker),
         }
-        // A task that has ended without saying so went down with the runtime that it ran on.
+        // A task that ends by itself clears its field. One that is finished and still stored was dropped with its runtime.
         if waiting.listening.as_ref().is_none_or(JoinHandle::is_finished) {
             waiting.listening = Some(tokio::spawn(Arc::clone(self).listen()));
         }
@@ -118,8 +120,8 @@ impl Hub {
         Subscription { hub: Arc::clone(self), notify, topic }
     }
 
-    /// Wakes everybody in this process whom the news concern, and tells other programs soon. To be called when what they tell of has
-    /// been committed.
+    /// Wakes everybody in this process whom the news concern, and tells other programs in the background. The caller must have committed
+    /// what the news tell.
     pub(crate) fn tell(&self, news: News) {
         if !news.is_empty() {
             self.wake_concerned(&news);
@@ -135,7 +137,8 @@ impl Hub {
         news.workers.iter().for_each(|worker| wake(&mut waiting.workers, *worker));
     }
 
-    /// The same over a connection of the caller's own: the heartbeat's thread shares none with the program's runtime.
+    /// Wakes everybody in this process whom the news concern, and tells other programs over the caller's `link`. The heartbeat uses this, since
+    /// its thread shares no connection with the program's runtime.
     pub(crate) async fn tell_over(&self, link: &mut Link, news: &News) {
         if news.is_empty() {
             return;
@@ -149,12 +152,12 @@ impl Hub {
         }
     }
 
-    /// Ends when others have been told of everything, or cannot be.
+    /// Waits until other programs have been told all news, or could not be told.
     pub(crate) async fn finish_telling(&self) {
         self.teller.finish().await;
     }
 
-    /// Lets the listening connection go as soon as nobody waits.
+    /// Lets the listening connection close as soon as nobody waits.
     pub(crate) fn close(&self) {
         self.is_closed.store(true, Ordering::Relaxed);
         self.changed.notify_one();
@@ -164,8 +167,8 @@ impl Hub {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Listens while anybody waits; connects again, with growing pauses, when the connection is lost. Its failure wakes nobody:
-    /// workers and the look at runs poll by themselves.
+    /// Listens while anybody waits, and connects again, with growing pauses, when the connection is lost. A lost connection wakes nobody:
+    /// workers and the look at runs poll meanwhile.
     async fn listen(self: Arc<Self>) {
         let mut backoff = Backoff::default();
         let mut trouble = Trouble::new("the listening connection was lost; polling until it is back");
@@ -191,7 +194,7 @@ impl Hub {
             return Ok(());
         }
         let mut listener = in_time(2 * deadline::CONNECT, Listener::open(&self.pool)).await?;
-        // Whatever was sent before this connection listened was missed: workers look at once, and so does the look at all runs.
+        // Notifications that were sent before this connection listened were missed, so workers and the look at runs look at once.
         self.lock().wake_workers();
         self.look.notify_one();
         trouble.is_over();
@@ -208,7 +211,7 @@ impl Hub {
             };
             match heard {
                 Heard::Note { channel, payload } => match payload.split_once('@') {
-                    // Whoever waits here was woken before it was told.
+                    // A notification of this program itself: its own waiters were woken before it was sent.
                     Some((_, origin)) if origin == self.teller.origin() => {}
                     told => self.lock().wake_named(&channel, told.map_or(payload.as_str(), |(ids, _)| ids)),
                 },
@@ -230,12 +233,12 @@ impl Hub {
         Ok(is_deaf)
     }
 
-    /// Looks at all watched runs together, once a second while there are any: the net below the notifications. Nothing else can stop
-    /// it, and one line says that the database is away, however many handles wait.
+    /// Looks at all watched runs in one call, once a second while there are any, in case a notification is lost. While the database is away the
+    /// look goes on, with growing pauses and one log line however many handles wait.
     async fn look_at_runs(self: Arc<Self>) {
         let mut backoff = Backoff::default();
         let mut trouble = Trouble::new("the database is away; waits go on");
-        // Whoever waits has just looked.
+        // The handle that waits has just looked at its run, or does so at once, so the first look here can wait.
         let _ = tokio::time::timeout(LOOK_INTERVAL, self.look.notified()).await;
         while let Some(watched) = self.watched_runs() {
             let pause = match store::list_ended_runs(&self.pool, &watched).await {
@@ -257,7 +260,8 @@ impl Hub {
         }
     }
 
-    /// The runs that are waited for; `None` ends the look, under the lock, so that whoever waits next begins it anew.
+    /// The runs that are waited for. Returns `None` when there are none, and clears `looking` under the same lock, so that the next
+    /// subscription spawns a new task.
     fn watched_runs(&self) -> Option<Vec<Uuid>> {
         let mut waiting = self.lock();
         if waiting.runs.is_empty() {
@@ -275,7 +279,7 @@ impl Hub {
         self.is_closed.load(Ordering::Relaxed)
     }
 
-    /// Ends listening when nobody waits. Under the lock, so that whoever comes next starts it anew.
+    /// Returns true when nobody waits, and clears `listening` under the same lock, so that the next subscription spawns a new task.
     fn stop_if_idle(&self) -> bool {
         let mut waiting = self.lock();
         let is_idle = waiting.is_idle();
@@ -313,7 +317,7 @@ impl Waiting {
     }
 }
 
-/// Wakes everybody whose id is in the comma-separated list; `*` is everybody.
+/// Wakes everybody whose id is in the comma-separated list; the list `*` wakes everybody.
 fn wake_listed<K: Copy + Eq + Hash + std::str::FromStr>(wakers: &mut HashMap<K, Wakers>, list: &str) {
     if list == "*" {
         wakers.values().for_each(Wakers::wake);
@@ -344,7 +348,7 @@ impl Wakers {
 }
 
 impl Subscription {
-    /// Ends when the id is named, or may have been.
+    /// Waits until the topic's id is named, or may have been.
     pub(crate) async fn notified(&self) {
         self.notify.notified().await;
     }

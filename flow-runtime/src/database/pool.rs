@@ -1,5 +1,5 @@
-//! The pool that clients share: each call has a deadline, a connection that may be broken does not go back, and the pool follows the
-//! server that may write.
+//! The pool that clients share. Each call has a deadline, a connection that may be broken does not go back into the pool, and the pool
+//! follows the server that may write.
 
 use std::{
     sync::{
@@ -24,28 +24,28 @@ use crate::{
     error::{breaks_connection, sqlstate},
 };
 
-/// How long a connection of the pool may take to answer before the call is made over a new one, at most half of the call's deadline.
+/// How long a connection of the pool may take to answer before the call is made over a new connection. At most half of the call's deadline.
 const FIRST_TRY: Duration = Duration::from_secs(10);
 
-/// How long a connection of the pool lies idle before it is asked whether it still answers.
+/// After this idle time a connection of the pool is asked whether it still answers, before it is used.
 const ASKED_AFTER: Duration = Duration::from_secs(1);
 
-/// A pool, and the servers that it may lead to. Cheap to clone.
+/// A pool, and the servers to which it may connect. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct SharedPool {
     pool: PgPool,
     servers: Arc<Servers>,
-    /// The server that the pool leads to now.
+    /// The index of the server to which the pool connects now.
     current: Arc<AtomicUsize>,
 }
 
 impl SharedPool {
-    /// The pool leads to the first of the servers.
+    /// Takes a pool that connects to the first of the servers.
     pub(crate) fn new(pool: PgPool, servers: Servers) -> Self {
         Self { pool, servers: Arc::new(servers), current: Arc::default() }
     }
 
-    /// How the server that the pool leads to now is reached.
+    /// The options with which the pool connects now.
     pub(crate) fn options(&self) -> Arc<PgConnectOptions> {
         self.pool.connect_options()
     }
@@ -54,11 +54,11 @@ impl SharedPool {
         self.pool.close().await;
     }
 
-    /// Opens a connection to the first server that answers, and may write where that is asked for, beginning with the one that served
-    /// last. From then on the pool leads there too.
+    /// Opens a connection to the first server that answers and, where required, may write. The server that served last is tried first. The
+    /// pool connects to the same server from then on.
     ///
     /// # Errors
-    /// What the last server said.
+    /// The error of the server that was tried last.
     pub(crate) async fn open(&self, purpose: &Purpose) -> sqlx::Result<PgConnection> {
         if self.has_one_server() {
             return in_time(deadline::CONNECT, purpose.open(&self.options())).await;
@@ -85,10 +85,10 @@ impl SharedPool {
         Err(failed.unwrap_or(sqlx::Error::PoolTimedOut))
     }
 
-    /// Has the pool lead to the server that may write, where there is a choice.
+    /// Makes the pool connect to a server that may write, where the address has several or requires one.
     ///
     /// # Errors
-    /// What the last server said.
+    /// The error of the server that was tried last.
     pub(crate) async fn find_server(&self) -> sqlx::Result<()> {
         if self.has_one_server() {
             return Ok(());
@@ -113,14 +113,14 @@ impl SharedPool {
         Ok(connection)
     }
 
-    /// Whether a pooler stands behind the address that hands server processes from client to client between two statements.
+    /// Whether a pooler behind the address hands server processes from client to client between two statements.
     pub(crate) async fn shares_processes(&self) -> sqlx::Result<bool> {
         self.find_server().await?;
         in_time(2 * deadline::CONNECT, backend::shares_processes(&self.options())).await
     }
 
-    /// Has a pool ask a connection that has lain idle whether it still answers, and no other before its use: a connection in steady use
-    /// costs no question, and one that froze while nobody looked costs no call its deadline.
+    /// Makes a pool ask a connection before its use whether it still answers, if it was idle for more than [`ASKED_AFTER`]. So a connection in
+    /// steady use costs no further round trip, and a connection that froze while idle does not cost a call its deadline.
     pub(crate) fn asked_when_idle(options: PgPoolOptions) -> PgPoolOptions {
         options.test_before_acquire(false).before_acquire(|connection, facts| {
             Box::pin(async move {
@@ -132,12 +132,12 @@ impl SharedPool {
         })
     }
 
-    /// Sends one message over a connection of the pool, and waits up to `limit` for its reply. The message is one that may be sent twice:
-    /// when the connection breaks before the reply has come, or seems frozen, nobody knows what became of it, and it is sent again over
-    /// new connections, in the form that `message` gives for a repeat. A connection that may be broken is dropped.
+    /// Sends one message over a connection of the pool, and waits up to `limit` for its reply. Sending the message twice must have the effect
+    /// of sending it once: when the connection breaks or seems frozen before the reply has come, the message may have been executed or not,
+    /// and is sent again over new connections, in the form `message(true)`. A connection that may be broken is dropped.
     ///
     /// # Errors
-    /// The call's, as the driver has it; that of the lost reply when no repeat was answered in time.
+    /// The driver's error of the call; the error of the lost reply when no repeat was answered in time.
     pub(crate) async fn call(
         &self,
         limit: Duration,
@@ -155,7 +155,7 @@ impl SharedPool {
             drop(connection.detach());
         }
         if sqlstate(&error).as_deref() == Some("25006") {
-            // The primary may be another one by now, and then the next call goes there. What this call met is told all the same.
+            // The server is read-only, so another one may be the primary by now: the next call goes there. This call still fails.
             let _ = self.find_server().await;
         }
         match loses_reply(&error) {
@@ -164,8 +164,8 @@ impl SharedPool {
         }
     }
 
-    /// Makes a call whose reply was lost again, over connections of its own, until one of them brings an answer: a server that is just
-    /// being started again, or another one that takes over, has some time to come back.
+    /// Makes a call whose reply was lost again, each try over a new connection, until one is answered or `until` has come. So a server that
+    /// restarts, or another server that takes over, has time to come back.
     async fn repeat(&self, lost: sqlx::Error, until: Instant, message: Arc<str>) -> sqlx::Result<Vec<PgRow>> {
         let mut backoff = Backoff::default();
         loop {
@@ -182,11 +182,11 @@ impl SharedPool {
         }
     }
 
-    /// Makes one call over a connection of its own.
+    /// Makes one call over a new connection outside of the pool.
     ///
-    /// The pool had no connection in time: its idle ones may be frozen, which it finds out one by one, or the server is gone or takes no
-    /// more, and the pool keeps what the server says to itself. Or the call's reply was lost over a connection of the pool, whose others
-    /// may be broken too.
+    /// Used in two cases. Either the pool had no connection in time: its idle connections may be frozen, which the pool finds out one by one,
+    /// or the server is gone or accepts no more connections, whose error the pool does not return. Or the reply was lost over a connection of
+    /// the pool, and the pool's other connections may be broken too.
     async fn call_apart(&self, limit: Duration, message: Arc<str>) -> sqlx::Result<Vec<PgRow>> {
         let mut connection = self.open(&Purpose::Call).await?;
         let called = in_time(limit, send_message(message, &mut connection)).await;
@@ -205,7 +205,7 @@ pub(crate) async fn send_message(message: Arc<str>, connection: &mut PgConnectio
     sqlx::raw_sql(AssertSqlSafe(message)).fetch_all(connection).await
 }
 
-/// Whether the connection broke while a call was under way: nobody knows what became of it.
+/// Whether the connection broke while a call was under way, so that the call may have been executed or not.
 fn loses_reply(error: &sqlx::Error) -> bool {
     match sqlstate(error) {
         Some(code) => code.starts_with("57P0") || code.starts_with("08"),
@@ -213,7 +213,7 @@ fn loses_reply(error: &sqlx::Error) -> bool {
     }
 }
 
-/// Whether the server takes no connection just now.
+/// Whether the server accepts no connection at the moment.
 fn is_connecting(error: &sqlx::Error) -> bool {
     matches!(error, sqlx::Error::PoolTimedOut) || sqlstate(error).is_some_and(|code| code.starts_with("53"))
 }

@@ -1,4 +1,4 @@
-//! Calls of the SQL functions: one function a method. Binds and maps rows; decides nothing.
+//! Calls of the SQL functions, one a function here. This module binds arguments and maps rows, and decides nothing.
 
 mod answer;
 mod call;

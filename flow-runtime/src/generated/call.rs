@@ -1,4 +1,4 @@
-//! The call of a handler, and what its flow's type has to be for it.
+//! Makes the call of a handler, and checks what the call needs of the flow's type: threads can share it, and it holds no borrows.
 
 use std::{future::Future, marker::PhantomData, pin::Pin, sync::Arc};
 
@@ -9,18 +9,18 @@ use crate::{
     handler::{SharedHandlers, StepCall, StepResult, args::StepArgs, context::StepContext},
 };
 
-/// The call of an `async fn`.
+/// Makes the call of an `async fn`.
 pub fn call_async(call: impl Future<Output = StepResult> + Send + 'static) -> StepCall {
     StepCall::Async(Box::pin(call))
 }
 
-/// Compiles when a worker's threads can pass `future` on, whose handler seems to hold the borrow of a `RefCell` across an
-/// `.await`. Such a borrow has several parts that no other thread may have, and rustc has an error for each; this check has one.
+/// Compiles when `future` can move between a worker's threads. Generated for handlers that seem to hold the borrow of a `RefCell` across
+/// an `.await`: rustc would report one error for each part of the borrow that is not `Send`; this check reports one error in all.
 pub fn moves_on<F: MovesOn>(future: F) {
     drop(future);
 }
 
-/// A future that a worker's threads pass on.
+/// A future that can move between a worker's threads.
 #[diagnostic::on_unimplemented(
     message = "future cannot be sent between threads safely: what `borrow()` or `borrow_mut()` returned is held across an \
                `.await`",
@@ -33,11 +33,11 @@ pub trait MovesOn {}
 #[diagnostic::do_not_recommend]
 impl<F: Send> MovesOn for F {}
 
-/// A future that [`moves_on`] has checked. Where it was refused, [`NotPassed`] stands in.
+/// A future that [`moves_on`] has checked. For a future that was refused, the method of [`NotPassed`] is used.
 pub struct Passed<F>(pub F);
 
 impl<F: Future + Send> Passed<F> {
-    /// The same future.
+    /// The same future, boxed.
     #[must_use]
     pub fn on<'a>(self) -> Pin<Box<dyn Future<Output = F::Output> + Send + 'a>>
     where
@@ -47,7 +47,7 @@ impl<F: Future + Send> Passed<F> {
     }
 }
 
-/// Passes nothing on; see [`Passed`].
+/// Has the method of [`Passed`] for a future that [`moves_on`] has refused.
 pub trait NotPassed: Sized {
     /// The future.
     type Future: Future;
@@ -62,41 +62,41 @@ impl<F: Future> NotPassed for Passed<F> {
     type Future = F;
 }
 
-/// The call of an `async fn` whose arguments did not decode.
+/// Makes the call of an `async fn` whose arguments did not decode: the call fails with `error`.
 #[must_use]
 pub fn call_failed(error: StepError) -> StepCall {
     StepCall::Async(Box::pin(std::future::ready(Err(error))))
 }
 
-/// The call of a `blocking` handler.
+/// Makes the call of a `blocking` handler.
 pub fn call_blocking(call: impl FnOnce() -> StepResult + Send + 'static) -> StepCall {
     StepCall::Blocking(Box::new(call))
 }
 
-/// A type that the threads of a worker share.
+/// A type that the threads of a worker can share.
 ///
-/// Generated impls assume it of the flow's type, so that nothing but [`is_shared`] speaks of a type that is none.
+/// Generated impls have this bound on the flow's type, so that for a type which cannot be shared only [`is_shared`] reports an error.
 pub trait Shared: Send + Sync + 'static {}
 
 impl<T: Send + Sync + 'static> Shared for T {}
 
-/// A type without borrows. Generated impls of `Flow` assume it, as they do [`Shared`].
+/// A type without borrows. Generated impls of `Flow` have this bound on the flow's type, for the same reason as [`Shared`].
 pub trait Owned: 'static {}
 
 impl<T: 'static> Owned for T {}
 
-/// The calls of a flow's handlers. Generated impls assume that the flow's type is [`Shared`].
+/// The calls of a flow's handlers. Generated impls have the bound [`Shared`] on the flow's type.
 pub trait Calls: Flow {
-    /// Makes the call of one task's handler from its arguments.
+    /// Makes the call of the handler of `step` for one task. The handler does not begin yet.
     fn call(self: Arc<Self>, step: Self::Step, args: StepArgs, ctx: StepContext) -> StepCall;
 }
 
-/// Shares a flow with the threads of a worker. Where they cannot share it that is reported at the flow, and
-/// [`NoSharing`] stands in: whoever uses such a flow is told nothing more.
+/// Shares a flow with the threads of a worker. For a flow that cannot be shared, [`is_shared`] reports the mistake at the flow, and the
+/// method of [`NoSharing`] is used, so that uses of the flow give no further errors.
 pub struct Sharing<F>(PhantomData<F>);
 
 impl<F> Sharing<F> {
-    /// To call `share` on.
+    /// Makes a value to call `share` on.
     #[must_use]
     pub const fn of() -> Self {
         Self(PhantomData)
@@ -111,7 +111,7 @@ impl<F: Calls + Shared> Sharing<F> {
     }
 }
 
-/// Shares nothing; see [`Sharing`].
+/// Has the method of [`Sharing`] for a flow that cannot be shared.
 pub trait NoSharing: Sized {
     /// Never built.
     fn share<F, S>(self, _: Arc<F>) -> SharedHandlers<S> {
@@ -121,7 +121,7 @@ pub trait NoSharing: Sized {
 
 impl<F> NoSharing for Sharing<F> {}
 
-/// Where the checks of a flow's type stand, without the assumption that it is [`Shared`].
+/// Holds the checks of a flow's type. Its impls do not have the bound [`Shared`], since the checks test just that.
 pub trait Checked {
     /// Never called.
     fn check();
@@ -143,11 +143,11 @@ pub trait OnThreads {}
 #[diagnostic::do_not_recommend]
 impl<T: Send + Sync> OnThreads for T {}
 
-/// A flow's type. Where threads cannot share it, that is reported elsewhere, and [`NoLife`] stands in.
+/// A flow's type. For a type that threads cannot share, [`is_shared`] reports the mistake, and the method of [`NoLife`] is used.
 pub struct Life<F>(PhantomData<F>);
 
 impl<F> Life<F> {
-    /// To call `owns` on.
+    /// Makes a value to call `owns` on.
     #[must_use]
     pub const fn of() -> Self {
         Self(PhantomData)
@@ -155,7 +155,7 @@ impl<F> Life<F> {
 }
 
 impl<F: Send + Sync> Life<F> {
-    /// Compiles when `F` owns what it holds.
+    /// Compiles when `F` holds no borrows.
     pub fn owns(self)
     where
         F: 'static,
@@ -163,9 +163,9 @@ impl<F: Send + Sync> Life<F> {
     }
 }
 
-/// Asks nothing; see [`Life`].
+/// Has the method of [`Life`] without its check, for a type that threads cannot share.
 pub trait NoLife: Sized {
-    /// Compiles.
+    /// Always compiles.
     fn owns(self) {}
 }
 

@@ -1,9 +1,9 @@
-//! Text put together in a constant, for the compiler's errors.
+//! A text that is put together in a constant, for an error of the compiler.
 
-/// Enough for two names of a flow and its longest step slug with words around.
+/// The text's capacity in bytes: enough for a message with the slugs of a flow and a step, each several times.
 const CAPACITY: usize = 1024;
 
-/// A text of at most [`CAPACITY`] bytes; what is over is cut off.
+/// A text of at most [`CAPACITY`] bytes. Further bytes are cut off.
 pub(super) struct Text {
     bytes: [u8; CAPACITY],
     length: usize,
@@ -38,7 +38,7 @@ impl Text {
         let (used, _) = self.bytes.split_at(self.length);
         match std::str::from_utf8(used) {
             Ok(text) => panic!("{}", text),
-            // Cut off inside a character.
+            // The text was cut off inside a character.
             Err(_) => panic!("this flow has no legal names of queues"),
         }
     }

@@ -1,4 +1,4 @@
-//! The outputs of leaves in the `Debug` text of a flow's output, whether or not their types have one.
+//! The `Debug` text of a flow's output. Outputs of leaves whose types do not implement `Debug` show as `..`.
 
 use std::fmt;
 
@@ -13,9 +13,9 @@ impl<'a, T: fmt::Debug> Shown<'a, T> {
     }
 }
 
-/// Stands in for types without `Debug`.
+/// Has the method of [`Shown`] for types without `Debug`.
 pub trait ShownAnyhow: Sized {
-    /// `..`
+    /// The text `..`.
     fn shown(self) -> &'static dyn fmt::Debug {
         &Hidden
     }
@@ -26,7 +26,7 @@ impl<T> ShownAnyhow for Shown<'_, T> {}
 /// The `Debug` text of an output struct.
 ///
 /// # Errors
-/// Those of the formatter.
+/// The errors of the formatter.
 pub fn show_output(
     f: &mut fmt::Formatter<'_>,
     name: &'static str,

@@ -10,12 +10,12 @@ use crate::{generated::stand_in::stand_in_of, handler::args::StepArgs};
 /// Compiles when `L` is a list.
 pub fn is_list<L: FlowList>() {}
 
-/// The elements of a list of type `L`. Where `L` is no list, or does not travel as JSON, that is reported elsewhere, and
-/// [`NoElements`] stands in.
+/// The elements of a list of type `L`. For a type that is no list, or that cannot be written and read as JSON, [`is_list`] or the check of
+/// values reports the mistake, and the method of [`NoElements`] is used.
 pub struct Elements<L>(PhantomData<L>);
 
 impl<L> Elements<L> {
-    /// To call `take` on.
+    /// Makes a value to call `take` on.
     #[must_use]
     pub const fn of() -> Self {
         Self(PhantomData)
@@ -23,7 +23,7 @@ impl<L> Elements<L> {
 }
 
 impl<L: FlowList + FlowValue> Elements<L> {
-    /// The element as the handler takes it.
+    /// Decodes the task's element into the type of the handler's parameter.
     ///
     /// # Errors
     /// When the JSON does not decode.
@@ -32,7 +32,7 @@ impl<L: FlowList + FlowValue> Elements<L> {
     }
 }
 
-/// Takes no element; see [`Elements`].
+/// Has the method of [`Elements`] for a type that is no list.
 pub trait NoElements: Sized {
     /// Never runs.
     ///
@@ -45,7 +45,7 @@ pub trait NoElements: Sized {
 
 impl<L> NoElements for Elements<L> {}
 
-/// The type `E`, which is that of a list's elements.
+/// The type `E` of a list's elements.
 #[diagnostic::on_unimplemented(
     message = "this map runs over a list of `{E}`, so its `item` is `{E}`, not `{Self}`",
     label = "expected `{E}`"
@@ -61,7 +61,7 @@ impl<E> ElementIs<E> for E {}
     note = "derive it: `#[derive(serde::Deserialize)]`"
 )]
 pub trait Element: Sized {
-    /// The element.
+    /// Decodes the task's element.
     ///
     /// # Errors
     /// When the JSON does not decode.

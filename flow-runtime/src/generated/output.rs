@@ -1,4 +1,4 @@
-//! How the output of a run is read and written, a field at a time.
+//! Reads and writes the output of a run, one field for each leaf step.
 
 use std::{fmt, marker::PhantomData};
 
@@ -8,19 +8,19 @@ use serde::{
     ser::SerializeMap,
 };
 
-/// An output struct, which reads its fields by the slugs of their steps.
+/// An output struct, whose fields are read by the slugs of their steps.
 pub trait OutputFields: Sized {
     /// Reads every field.
     ///
     /// # Errors
-    /// Those of the values, and of a field that is missing.
+    /// The errors of the values, and the error of a missing field.
     fn read<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Self, A::Error>;
 }
 
 /// Reads an output struct.
 ///
 /// # Errors
-/// Those of [`OutputFields::read`].
+/// The errors of [`OutputFields::read`].
 pub fn read_output<'de, T: OutputFields, D: Deserializer<'de>>(output: D) -> Result<T, D::Error> {
     output.deserialize_map(Reader(PhantomData))
 }
@@ -39,26 +39,26 @@ impl<'de, T: OutputFields> Visitor<'de> for Reader<T> {
     }
 }
 
-/// The slug of the next field.
+/// Reads the slug of the next field.
 ///
 /// # Errors
-/// When it is no text.
+/// When the slug is no text.
 pub fn next_field<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<String>, A::Error> {
     map.next_key()
 }
 
-/// Passes over the value of a field that is no leaf's.
+/// Skips the value of a field that belongs to no leaf.
 ///
 /// # Errors
-/// When it is no JSON.
+/// When the value is no JSON.
 pub fn skip_field<'de, A: MapAccess<'de>>(map: &mut A) -> Result<(), A::Error> {
     map.next_value::<IgnoredAny>().map(drop)
 }
 
-/// The value of a field that is always there.
+/// Returns the value of a field that must be there.
 ///
 /// # Errors
-/// When it is not.
+/// When the field is missing.
 pub fn required_field<T, E: Error>(value: Option<T>, slug: &'static str) -> Result<T, E> {
     value.ok_or_else(|| E::missing_field(slug))
 }
@@ -70,7 +70,7 @@ impl<S: Serializer> OutputWriter<S> {
     /// Writes one field.
     ///
     /// # Errors
-    /// Those of the value.
+    /// The errors of the value.
     pub fn write<T: Serialize>(&mut self, slug: &'static str, value: &T) -> Result<(), S::Error> {
         self.0.serialize_entry(slug, value)
     }
@@ -79,7 +79,7 @@ impl<S: Serializer> OutputWriter<S> {
 /// Writes an output struct, whose fields `fields` writes.
 ///
 /// # Errors
-/// Those of the values.
+/// The errors of the values.
 pub fn write_output<S: Serializer>(
     serializer: S,
     fields: impl FnOnce(&mut OutputWriter<S>) -> Result<(), S::Error>,

@@ -1,4 +1,4 @@
-//! The queues of step-queued and routed flows, as constants.
+//! The names of the queues of flows with step queues and of routed flows, as constants.
 
 use std::marker::PhantomData;
 
@@ -12,32 +12,32 @@ use crate::generated::const_text::Text;
 /// The slugs of a flow and of its steps.
 #[derive(Debug, Clone, Copy)]
 pub struct Slugs {
-    /// The flow's.
+    /// The flow's slug.
     pub flow: &'static str,
-    /// The steps', in step order.
+    /// The steps' slugs, in step order.
     pub steps: &'static [&'static str],
 }
 
-/// The slugs of `F`. Where `F` is no flow that is reported elsewhere, and [`NoSlugs`] stands in.
+/// The slugs of flow `F`. For a type that is no flow, the generated impl reports the mistake, and the slugs of [`NoSlugs`] are used.
 pub struct SlugsOf<F>(PhantomData<F>);
 
 impl<F: Flow> SlugsOf<F> {
-    /// Those of flow `F` and of its steps.
+    /// The slugs of flow `F` and of its steps.
     pub const SLUGS: Slugs = Slugs { flow: F::SLUG, steps: F::STEP_SLUGS };
 }
 
-/// No slugs; see [`SlugsOf`].
+/// No slugs, for a type that is no flow.
 pub trait NoSlugs {
-    /// No step, so that no queue can be wrong too.
+    /// No steps, so that no second error about a queue is reported.
     const SLUGS: Slugs = Slugs { flow: "", steps: &[] };
 }
 
 impl<F> NoSlugs for SlugsOf<F> {}
 
-/// The private queues of a flow's steps.
+/// The names of the private queues of a flow's steps, in step order.
 ///
 /// # Panics
-/// When a step has no queue name that fits; in a constant that is an error of the compiler.
+/// When no name of a step's queue is short enough; in a constant the panic is an error of the compiler.
 #[must_use]
 pub const fn step_queues<const N: usize>(Slugs { flow, steps }: Slugs) -> [QueueName; N] {
     let mut names = [QueueName::EMPTY; N];
@@ -72,10 +72,10 @@ pub const fn step_queues<const N: usize>(Slugs { flow, steps }: Slugs) -> [Queue
     names
 }
 
-/// The queues that `routes`, pairs of step index and name, give to a flow's steps.
+/// The names of the queues of a flow's steps, in step order. `routes` has pairs of a step's index and its queue's name.
 ///
 /// # Panics
-/// When a step has no route or two, or a name is no name of a queue; in a constant that is an error of the compiler.
+/// When a step has no route or two, or a queue's name is not allowed; in a constant the panic is an error of the compiler.
 #[must_use]
 pub const fn routed_queues<const N: usize>(
     Slugs { flow, steps }: Slugs,
@@ -86,7 +86,7 @@ pub const fn routed_queues<const N: usize>(
     while place < routes.len() {
         let (step, queue) = routes[place];
         place += 1;
-        // A flow with mistakes has no steps here; those are reported elsewhere.
+        // A type that is no flow has no steps here, and its mistake is reported by the generated impl.
         if step >= N {
             continue;
         }
@@ -128,7 +128,7 @@ pub const fn routed_queues<const N: usize>(
     queues
 }
 
-/// Names as text.
+/// The queue names as texts.
 pub const fn texts<const N: usize>(names: &'static [QueueName; N]) -> [&'static str; N] {
     let mut texts = [""; N];
     let mut place = 0;

@@ -1,4 +1,4 @@
-//! What a handler returns, and the end of its attempt.
+//! Checks what a handler returns, and turns the returned value into the result of the attempt.
 
 use std::marker::PhantomData;
 
@@ -17,7 +17,7 @@ pub fn returned<T, R: Returns<T>>(returned: R) -> Ended<R> {
     Ended(returned)
 }
 
-/// A `Result<T, E>` whose error a step may fail with.
+/// A `Result<T, E>` with an error type with which a step may fail.
 #[diagnostic::on_unimplemented(
     message = "a step returns `Result<{T}, E>`, and this `Result` is `{Self}`",
     label = "expected a `Result` of `{T}`",
@@ -27,7 +27,7 @@ pub trait Returns<T> {}
 
 impl<T, E: IntoStepError> Returns<T> for Result<T, E> {}
 
-/// The types of a `Result`, for one whose parameters stand in another order.
+/// A `Result`, with its type of success. For an alias of `Result` whose parameters stand in another order.
 #[diagnostic::on_unimplemented(
     message = "a step returns a `Result`, and `{Self}` is none",
     label = "expected a `Result`"
@@ -41,12 +41,12 @@ impl<T, E> Outcome for Result<T, E> {
     type Output = T;
 }
 
-/// The error that a return type names. Where a step cannot fail with it that is reported elsewhere, and [`NoFailure`]
-/// stands in.
+/// The error type in a handler's return type. For an error type with which a step cannot fail, [`fails_with`] reports the mistake, and the
+/// methods of [`NoFailure`] are used, which check nothing.
 pub struct Failure<E>(PhantomData<E>);
 
 impl<E> Failure<E> {
-    /// To call `returned` on.
+    /// Makes a value to call `returned` on.
     #[must_use]
     pub const fn of() -> Self {
         Self(PhantomData)
@@ -60,7 +60,7 @@ impl<E: IntoStepError> Failure<E> {
     }
 }
 
-/// Compares nothing; see [`Failure`].
+/// Has the method of [`Failure`] without its check, for an error type with which a step cannot fail.
 pub trait NoFailure: Sized {
     /// What a handler returned.
     fn returned<T, R>(self, returned: R) -> Ended<R> {
@@ -70,20 +70,21 @@ pub trait NoFailure: Sized {
 
 impl<E> NoFailure for Failure<E> {}
 
-/// What a handler returned. Where that is no result of a step, it is reported elsewhere, and [`NoEnd`] stands in.
+/// What a handler returned. For a value that is no result of a step, [`returned`] or [`Failure`] reports the mistake, and the method of
+/// [`NoEnd`] is used.
 pub struct Ended<R>(pub R);
 
 impl<T: FlowValue + serde::Serialize + serde::de::DeserializeOwned, E: IntoStepError> Ended<Result<T, E>> {
     /// The output as JSON text, or the failure of the attempt.
     ///
     /// # Errors
-    /// The handler's, and that of an output which cannot be written as JSON.
+    /// The handler's error, and the error of an output that cannot be written as JSON.
     pub fn end(self) -> StepResult {
         self.0.map_err(IntoStepError::into_step_error).and_then(|output| encode_output(&output))
     }
 }
 
-/// Ends nothing; see [`Ended`].
+/// Has the method of [`Ended`] for a value that is no result of a step.
 pub trait NoEnd: Sized {
     /// Never built.
     ///

@@ -1,8 +1,8 @@
-//! Arguments made by hand, for calls of handlers without a database.
+//! Makes arguments by hand, for calls of handlers without a database.
 
 use crate::handler::args::StepArgs;
 
-/// The arguments of a call: JSON texts of the run's input, of the element, and of outputs by step index.
+/// Makes the arguments of a call from JSON texts: the run's input, the element of a map's task, and outputs with their steps' indexes.
 #[must_use]
 pub fn sample_args(input: &str, item: Option<&str>, deps: &[(usize, &str)]) -> StepArgs {
     StepArgs {

@@ -1,14 +1,14 @@
-//! What stands where a flow with mistakes would have code.
+//! The body of generated functions that a mistake in the flow keeps from having code.
 
-/// Stands where a flow with mistakes would have code. The compiler has reported the mistake; a program that got here
-/// nevertheless does not build, since the constant in this function cannot be computed.
+/// Stands in generated functions in place of code that a flow with mistakes cannot have. The compiler has reported the mistake by then.
+/// Should a program come to use such a function nevertheless, it does not build, since evaluating the constant in it panics.
 #[must_use]
 pub fn stand_in<T>() -> T {
     stand_in_of::<T, T>()
 }
 
-/// As [`stand_in`], in a method of `Of` that is never called. The constant's type holds `Of`, so that nobody computes it before a program builds
-/// that method for a type of its own: an optimising build computes at once whatever has a known size.
+/// As [`stand_in`], for a method of `Of` that is never called. The constant's type contains `Of`, because an optimising build evaluates a
+/// constant whose type is known at once; this constant is evaluated only when a program builds the method for a concrete `Of`.
 pub(super) fn stand_in_of<Of, T>() -> T {
     let never: (std::convert::Infallible, Of) = const {
         panic!(

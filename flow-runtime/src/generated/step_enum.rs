@@ -1,4 +1,4 @@
-//! The traits of a step enum.
+//! Implements the traits of a step enum.
 
 use flow_core::step::{StepEnum, find_step};
 
@@ -11,7 +11,7 @@ pub fn deserialize_step<'de, S: StepEnum, D: serde::Deserializer<'de>>(slug: D) 
     find_step(&slug).map_err(serde::de::Error::custom)
 }
 
-/// The traits of a step enum, through its own `ALL`, `as_str` and `index`.
+/// Implements the traits of a step enum by means of its own `ALL`, `as_str` and `index`.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! __step_enum {
@@ -56,7 +56,7 @@ macro_rules! __step_enum {
         impl $crate::generated::FromStr for $name {
             type Err = $crate::generated::UnknownStep;
 
-            // Not `Self::Err`, which may also be a step.
+            // The error type is written out, because `Self::Err` may also name a step.
             fn from_str(
                 slug: &$crate::generated::str,
             ) -> $crate::generated::Result<Self, $crate::generated::UnknownStep> {

@@ -1,10 +1,10 @@
-//! What a handler's parameters are agrees with what is there: checks worded with the user's names and types.
+//! Checks at compile time that each parameter has the type of the value it receives; errors name the user's step and types.
 //!
-//! `S` is a type named like the step whose output is taken; it is there for the text only.
+//! `S` is a type named like the step whose output the parameter takes. Only the error texts use `S`.
 
 use crate::handler::context::StepContext;
 
-/// The attempt's context.
+/// Passes the attempt's context, after the check that the parameter's type is `&StepContext`.
 pub fn context<'a, T: ContextIs<'a>>(ctx: &'a StepContext) -> T {
     T::from_context(ctx)
 }

@@ -1,7 +1,7 @@
-//! Values on their way between JSON and the user's types.
+//! Converts values between JSON and the user's types.
 //!
-//! Every type is checked once, where the user wrote it. Everything else goes through [`Carrier`], whose methods are
-//! silent for a type that failed its check: where the methods themselves are missing, those of [`NoCarrier`] are found.
+//! Each type is checked once, at the place where the user wrote the type. All other generated code uses [`Carrier`]. For a type that
+//! failed its check `Carrier` has no methods, and the compiler finds those of [`NoCarrier`], so no second error is reported.
 
 use std::marker::PhantomData;
 
@@ -22,21 +22,21 @@ pub fn any_contract() -> TypeContract {
     TypeContract::any()
 }
 
-/// Compiles when `T` can travel as JSON.
+/// Compiles when `T` can be written and read as JSON.
 pub fn is_value<T: FlowValue>() {}
 
 /// Carries values of type `T`.
 pub struct Carrier<T>(PhantomData<T>);
 
 impl<T> Carrier<T> {
-    /// To call methods on.
+    /// Makes a value to call the methods on.
     #[must_use]
     pub const fn of() -> Self {
         Self(PhantomData)
     }
 }
 
-/// What every method does is said by its name; the errors are those of the JSON.
+/// The methods decode arguments, and read and write fields of outputs. Their errors are those of the JSON.
 #[expect(missing_docs, reason = "called by generated code only")]
 impl<T: Serialize + DeserializeOwned + Send + 'static> Carrier<T> {
     pub fn contract<U: Described>(self) -> fn() -> TypeContract {
@@ -69,7 +69,7 @@ impl<T: Serialize + DeserializeOwned + Send + 'static> Carrier<T> {
     }
 }
 
-/// Stands in for [`Carrier`]'s methods; never built, since the type was refused.
+/// Has the methods of [`Carrier`] for a type that failed its check. The methods are never built, since the program does not compile.
 #[expect(missing_docs, reason = "called by generated code only")]
 pub trait NoCarrier: Sized {
     type Value;
@@ -116,7 +116,7 @@ impl<T> NoCarrier for Carrier<T> {
     note = "for a type that is not yours say `schema = any` on the step, or `input_schema = any` on the flow"
 )]
 pub trait Described {
-    /// The contract.
+    /// The type's contract.
     fn contract() -> TypeContract;
 }
 

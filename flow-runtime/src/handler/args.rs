@@ -5,14 +5,14 @@ use std::sync::Arc;
 use flow_core::{error::StepError, value::json};
 use serde::{Serialize, de::DeserializeOwned};
 
-/// What one task's handler is called with. Values stay JSON text until the handler asks for its types.
+/// The arguments of one task's handler. Values stay JSON text until generated code decodes them into the types of the parameters.
 #[derive(Clone, Default)]
 pub struct StepArgs {
     /// The run's input, when the step takes it.
     pub(crate) input: Option<Arc<str>>,
-    /// The element, in a map.
+    /// The task's element, in a map.
     pub(crate) item: Option<Arc<str>>,
-    /// Outputs of completed dependencies, by step index.
+    /// Outputs of completed dependencies, with the steps' indexes.
     pub(crate) deps: Vec<(usize, Arc<str>)>,
 }
 
@@ -20,7 +20,8 @@ impl StepArgs {
     /// The run's input, for parameter `param`.
     ///
     /// # Errors
-    /// A permanent error that names the parameter and the JSON path, and no value.
+    /// An error that names the parameter and the JSON path, and no value: undecodable when the JSON does not fit `T`, permanent when there is
+    /// no input.
     pub fn input<T: DeserializeOwned>(&self, param: &'static str) -> Result<T, StepError> {
         decode(param, self.input.as_deref())
     }
@@ -54,7 +55,7 @@ impl StepArgs {
     }
 }
 
-/// Decodes `text` for parameter `param`; the error names the place and never the value.
+/// Decodes `text` for parameter `param`. The error names the place in the JSON, and never the value.
 fn decode<T: DeserializeOwned>(param: &str, text: Option<&str>) -> Result<T, StepError> {
     let text = text.ok_or_else(|| StepError::permanent(format!("parameter `{param}` has no value in this run")))?;
     json::decode(text).map_err(|reason| {
@@ -63,17 +64,17 @@ fn decode<T: DeserializeOwned>(param: &str, text: Option<&str>) -> Result<T, Ste
     })
 }
 
-/// A handler's output as JSON text that reads back as the handler's type.
+/// Writes a handler's output as JSON text that reads back as the handler's type.
 ///
 /// # Errors
-/// A permanent error that says why the value cannot travel.
+/// A permanent error that says why the value cannot be written as JSON.
 pub(crate) fn encode_output<T: Serialize + DeserializeOwned>(output: &T) -> Result<String, StepError> {
     json::encode(output).map_err(|reason| StepError::permanent(format!("the output {reason}")))
 }
 
 impl std::fmt::Debug for StepArgs {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Values are the user's data, and a log is no place for them.
+        // Values are left out: they are the user's data and must not get into a log.
         let steps: Vec<usize> = self.deps.iter().map(|(step, _)| *step).collect();
         f.debug_struct("StepArgs")
             .field("has_input", &self.input.is_some())

@@ -1,4 +1,4 @@
-//! What a handler may know about the attempt it is: ids, deadline and cancellation.
+//! What a handler may know about its attempt: ids, deadline and cancellation.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::database::id::{RunId, WorkerId};
 
-/// Ids, attempt, deadline and cancellation of the attempt that a handler is.
+/// What a handler may know about its attempt: ids, the attempt's number, deadline and cancellation.
 #[derive(Debug, Clone)]
 pub struct StepContext {
     facts: Arc<Facts>,
@@ -29,7 +29,7 @@ impl StepContext {
         Self { facts: Arc::new(facts), cancelled }
     }
 
-    /// A context for unit tests of a handler: a fresh run id, attempt 1, a deadline one minute ahead, never cancelled.
+    /// A context for unit tests of a handler: a new run id, the step `test`, task 0, attempt 1, a deadline one minute ahead, never cancelled.
     pub fn for_test() -> Self {
         let facts = Facts {
             run_id: RunId::generate(),
@@ -42,7 +42,7 @@ impl StepContext {
         Self::new(facts, CancellationToken::new())
     }
 
-    /// The run this task belongs to.
+    /// The run to which the task belongs.
     pub fn run_id(&self) -> RunId {
         self.facts.run_id
     }
@@ -57,16 +57,16 @@ impl StepContext {
         self.facts.task_index
     }
 
-    /// Which try this is, counted from 1. One that was lost together with other work has used no attempt, so its number comes again.
+    /// The attempt's number, counted from 1. An attempt that was lost together with other work is not used up, so its number comes again.
     pub fn attempt(&self) -> u32 {
         self.facts.attempt
     }
 
-    /// Names the piece of work, for effects outside of the database: `<run id>:<step>:<task index>`, at most 176 bytes of ASCII.
+    /// A key that names the piece of work to other systems: `<run id>:<step>:<task index>`, at most 176 bytes of ASCII.
     ///
-    /// Every attempt of the work has the same key, on whichever worker, and no other work has it. So a service that takes such a key
-    /// (a payment, a mail, an order) does once what several attempts ask for. A run that was made by `flow.retry_run` is another run:
-    /// its work has keys of its own.
+    /// Every attempt of the work has the same key, on whichever worker, and no other work has this key. So a service that takes such a key
+    /// (a payment, a mail, an order) does only once what several attempts ask for. A run that `flow.retry_run` has made is another run, whose
+    /// work has other keys.
     ///
     /// ```
     /// # use flow_runtime::prelude::*;
@@ -89,12 +89,13 @@ impl StepContext {
         self.facts.deadline
     }
 
-    /// Whether the run was cancelled, the lease was lost or the worker stops.
+    /// Whether the handler should stop: the run or step has ended, the worker does not hold the work any more, or the worker stops and its
+    /// grace is over.
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.is_cancelled()
     }
 
-    /// Ends when the run is cancelled, the lease is lost or the worker stops.
+    /// Waits until the handler should stop; see [`StepContext::is_cancelled`].
     pub async fn cancelled(&self) {
         self.cancelled.cancelled().await;
     }

@@ -1,4 +1,4 @@
-//! Flows that are built at run time: untyped JSON handlers beside a definition.
+//! Flows that are built at run time: a definition with a handler over JSON for each step.
 
 pub(crate) mod call;
 
@@ -15,7 +15,7 @@ use crate::handler::{StepCall, args::StepArgs, context::StepContext};
 
 use self::call::JsonHandler;
 
-/// A flow known only at run time, with a handler for each step.
+/// A flow that is known only at run time, with a handler for each step.
 ///
 /// ```
 /// use flow_core::builder::{FlowBuilder, StepBuilder};
@@ -33,12 +33,12 @@ use self::call::JsonHandler;
 #[derive(Clone)]
 pub struct JsonFlow {
     definition: FlowDefinition,
-    /// In step order.
+    /// One handler a step, in step order.
     handlers: Vec<JsonHandler>,
     slugs: Arc<[Arc<str>]>,
 }
 
-/// A [`JsonFlow`] whose handlers are still being named.
+/// A [`JsonFlow`] to which handlers can still be added.
 #[must_use = "nothing is checked before `build`"]
 #[derive(Debug)]
 pub struct JsonFlowBuilder {
@@ -48,7 +48,7 @@ pub struct JsonFlowBuilder {
 }
 
 impl JsonFlow {
-    /// Begins with the graph; its mistakes are reported by [`JsonFlowBuilder::build`].
+    /// Begins a flow with its graph. [`JsonFlowBuilder::build`] reports the graph's mistakes.
     pub fn builder(graph: FlowBuilder) -> JsonFlowBuilder {
         JsonFlowBuilder { graph, handlers: Vec::new(), others: None }
     }
@@ -68,20 +68,20 @@ impl JsonFlow {
         self.handlers[step].is_blocking()
     }
 
-    /// Makes the call of one task's handler from its arguments.
+    /// Makes the call of the handler of the step with index `step` for one task.
     pub fn call(&self, step: usize, args: StepArgs, ctx: StepContext) -> StepCall {
         self.handlers[step].call(args, Arc::clone(&self.slugs), ctx)
     }
 }
 
 impl JsonFlowBuilder {
-    /// The handler of the step with slug `step`.
+    /// Sets the handler of the step with slug `step`.
     pub fn handler(mut self, step: impl Into<String>, handler: JsonHandler) -> Self {
         self.handlers.push((step.into(), handler));
         self
     }
 
-    /// The handler of every step that has none of its own.
+    /// Sets the handler of every step that has no handler of its own.
     pub fn other_steps(mut self, handler: JsonHandler) -> Self {
         self.others = Some(handler);
         self
@@ -90,7 +90,7 @@ impl JsonFlowBuilder {
     /// Checks the graph, and that every step has one handler.
     ///
     /// # Errors
-    /// Every mistake of the graph at once; of a legal graph every handler that is missing, doubled or of no step.
+    /// Every mistake of the graph at once; with a legal graph, every handler that is missing, given twice or given for an unknown step.
     pub fn build(self) -> Result<JsonFlow, JsonFlowError> {
         let Self { graph, handlers, others } = self;
         let definition = graph.build()?;
@@ -131,7 +131,7 @@ fn unknown(step: &str, steps: &[StepShape]) -> String {
 pub enum JsonFlowError {
     /// The graph breaks rules.
     Definition(DefinitionErrors),
-    /// Handlers and steps do not go together, one text a mistake.
+    /// Handlers are missing, given twice or given for unknown steps; one text a mistake.
     Handlers(Vec<String>),
 }
 

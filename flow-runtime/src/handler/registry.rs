@@ -10,17 +10,17 @@ use crate::handler::{
 
 /// The handlers of one flow, by step index.
 pub(crate) trait DynHandlers: Send + Sync {
-    /// Whether the handler takes the run's input.
+    /// Whether the handler of the step with index `step` takes the run's input.
     fn takes_input(&self, step: usize) -> bool;
 
-    /// Whether the handler is `blocking`.
+    /// Whether the handler of the step with index `step` is `blocking`.
     fn is_blocking(&self, step: usize) -> bool;
 
-    /// Makes the call of one task's handler.
+    /// Makes the call of the handler of the step with index `step` for one task.
     fn call(&self, step: usize, args: StepArgs, ctx: StepContext) -> StepCall;
 }
 
-/// The handlers of a flow that the compiler knows.
+/// The handlers of a flow that was compiled into this program.
 struct Typed<S> {
     takes_input: fn(S) -> bool,
     is_blocking: fn(S) -> bool,
@@ -65,17 +65,17 @@ impl DynHandlers for JsonFlow {
 #[derive(Clone)]
 pub(crate) struct Registered {
     pub(crate) definition: Arc<FlowDefinition>,
-    /// The version of the crate that the flow is in, where it is known.
+    /// The version of the crate that defines the flow, where known.
     pub(crate) version: Option<&'static str>,
     pub(crate) handlers: Arc<dyn DynHandlers>,
-    /// The steps' slugs, by index; shared by every context.
+    /// The steps' slugs, by step index. Every handler's context shares them.
     pub(crate) slugs: Arc<[Arc<str>]>,
-    /// The indexes of the steps whose outputs each step takes, by index.
+    /// For each step, by its index, the indexes of the steps whose outputs its handler takes.
     needs: Arc<[Vec<usize>]>,
 }
 
 impl Registered {
-    /// A flow whose handlers the compiler knows.
+    /// A plain flow that was compiled into this program.
     pub(crate) fn typed<F: Handlers>(flow: Arc<F>) -> Self {
         Self::new(<F as Flow>::definition(), F::VERSION, Arc::new(Typed::of(flow)))
     }
@@ -98,7 +98,7 @@ impl Registered {
         Self { slugs, needs, version, definition: Arc::new(definition), handlers }
     }
 
-    /// Leaves of the values that a reply sent for a task's run only those that its step takes.
+    /// Keeps of the values only those that the step takes. A reply carries the values of a run once for all of the run's tasks.
     pub(crate) fn own_values(&self, step: usize, mut args: StepArgs) -> StepArgs {
         if !self.handlers.takes_input(step) {
             args.input = None;

@@ -1,4 +1,5 @@
-//! Flows whose steps have queues of their own, as types that differ from the plain flow.
+//! Types for flows whose steps have queues of their own or are routed to named queues. They differ from the plain flow's type, so that the
+//! compiler refuses a worker of the wrong kind.
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use flow_core::{
 
 use crate::handler::Handlers;
 
-/// A flow each of whose steps has its own private queue. Made by [`with_step_queues!`](crate::with_step_queues).
+/// A flow of which each step has a private queue of its own. [`with_step_queues!`](crate::with_step_queues) makes such a type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no flow with step queues",
     label = "expected a type that `with_step_queues!` made",
@@ -33,7 +34,7 @@ pub trait StepQueued {
     }
 }
 
-/// A flow each of whose steps is routed to a named queue. Made by [`route_flow!`](crate::route_flow).
+/// A flow of which each step is routed to a named queue. [`route_flow!`](crate::route_flow) makes such a type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no routed flow",
     label = "expected a type that `route_flow!` made",
@@ -59,10 +60,10 @@ pub trait Routed {
     }
 }
 
-/// Makes a type that lays each step of a flow onto a private queue of its own.
+/// Makes a type that gives each step of a flow a private queue of its own.
 ///
-/// A worker then serves one step, so that each step has its own pool. The names are `flow__step` in lower case, or
-/// `flow__index` where that is over 47 bytes; where neither fits, the program does not compile.
+/// A worker then serves one step, so that each step has a pool of its own. A queue's name is `flow__step` in lower case, or
+/// `flow__index` where `flow__step` has more than 47 bytes; where neither fits, the program does not compile.
 ///
 /// ```
 /// # use flow_runtime::prelude::*;
@@ -112,10 +113,10 @@ macro_rules! with_step_queues {
     };
 }
 
-/// Makes a type that lays each step of a flow onto the queue that is named for it.
+/// Makes a type that routes each step of a flow to the queue that is named for the step.
 ///
-/// Every step is named once, by its variant; queues may be named several times. A step that is missing, doubled or
-/// unknown, or a name that is none, does not compile.
+/// Every step is named once, by its variant; a queue may be named several times. The program does not compile when a step is missing,
+/// named twice or unknown, or when a queue's name is not allowed.
 ///
 /// ```
 /// # use flow_runtime::prelude::*;
@@ -165,7 +166,7 @@ macro_rules! route_flow {
     };
 }
 
-/// The struct that both macros make.
+/// Makes the struct of [`with_step_queues!`](crate::with_step_queues) and [`route_flow!`](crate::route_flow).
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __queued_flow {

@@ -1,4 +1,4 @@
-//! A flow's handlers called as a worker calls them: JSON in, JSON out.
+//! Tests of a flow's handlers, called as a worker calls them, with JSON.
 
 use std::sync::Arc;
 

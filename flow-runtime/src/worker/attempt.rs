@@ -30,10 +30,10 @@ use crate::{
     },
 };
 
-/// The largest output that is sent to the database: the largest value of its setting `max_value_bytes`.
+/// The largest output, in bytes, that is sent to the database: the highest value that the setting `max_value_bytes` can have.
 const LARGEST_OUTPUT: usize = 100 << 20;
 
-/// Takes over what an exchange has handed out and lets the handlers run; their outcomes arrive in the worker's channel of results.
+/// Takes over the work that an exchange has handed out and runs its handlers. Each outcome goes into the worker's channel of results.
 pub(super) fn take_over(
     shared: &Arc<Shared>,
     claimed: Vec<Claimed>,
@@ -45,9 +45,10 @@ pub(super) fn take_over(
     begin(shared, begun, claimed_at, slots);
 }
 
-/// The same for what a start has handed out, unless nobody waits for that any more.
+/// Takes over the work that a start has handed out under `batch` and runs its handlers. Does nothing when that start was given up
+/// meanwhile: the heartbeat then gives the work back.
 pub(super) fn take_over_start(shared: &Arc<Shared>, batch: i64, handed: Handed, slots: &mut Reservation) {
-    // The caller may have a runtime and a span of its own, and this work has nothing to do with them.
+    // Runs in the task that starts the runs, so the worker's span is entered: the handlers' log lines must not stand under the caller's span.
     let _worker = shared.span.enter();
     let (held, begun) = prepare(handed.claimed);
     if shared.held.take_over_start(batch, held.into_iter()) {
@@ -55,7 +56,7 @@ pub(super) fn take_over_start(shared: &Arc<Shared>, batch: i64, handed: Handed, 
     }
 }
 
-/// Claimed work, with what its handler is told and how it begins.
+/// Claimed work, with the token that cancels its handler and the switch that lets the handler begin or withdraws the work.
 type Begun = (Claimed, CancellationToken, Arc<Beginning>);
 
 fn prepare(claimed: Vec<Claimed>) -> (Vec<(WorkId, HeldWork)>, Vec<Begun>) {
@@ -70,7 +71,7 @@ fn prepare(claimed: Vec<Claimed>) -> (Vec<(WorkId, HeldWork)>, Vec<Begun>) {
 
 fn begin(shared: &Arc<Shared>, begun: Vec<Begun>, claimed_at: DateTime<Utc>, slots: &mut Reservation) {
     if shared.stop.is_cancelled() {
-        // Handed over while the worker drains: held as not begun, it is given back.
+        // The worker drains: no handler may begin. The work stays held as not begun, and the drain or the heartbeat gives it back.
         return;
     }
     for begun in begun {
@@ -78,7 +79,7 @@ fn begin(shared: &Arc<Shared>, begun: Vec<Begun>, claimed_at: DateTime<Utc>, slo
     }
 }
 
-/// Lets the handler of one piece of work run.
+/// Spawns the handler of one piece of work. Exhausted work is settled as `LeaseExpired` at once, without its handler.
 fn spawn(
     shared: &Arc<Shared>,
     (claimed, cancelled, beginning): Begun,
@@ -125,7 +126,8 @@ fn spawn(
     shared.held.set_abort(id, task.abort_handle());
 }
 
-/// Calls the handler and waits for it, at most for `timeout`. The slot is given back when the handler's code has ended.
+/// Calls the handler and waits up to `timeout` for its result. The slot is free again when the handler's code has ended, which for a
+/// blocking handler may be after the timeout.
 async fn run_attempt(
     shared: &Shared,
     step: usize,
@@ -144,7 +146,7 @@ async fn run_attempt(
             tokio::time::timeout(timeout, caught(handler)).await.ok()
         }
         StepCall::Blocking(handler) => {
-            // The slot comes back with the result, so that nobody sees it free before the result is on its way.
+            // The closure returns the slot with the result, so that the slot is not free before the result is here.
             let run = move || {
                 let ended = catch_unwind(AssertUnwindSafe(handler)).map_err(|panic| panic::text(&*panic));
                 (ended, slot)
@@ -154,7 +156,8 @@ async fn run_attempt(
                 Ok(Ok((ended, _slot))) => Some(ended),
                 Ok(Err(error)) => Some(Err(error.to_string())),
                 Err(_) => {
-                    // Its slot stays taken until it returns; nobody else would tell the main loop then.
+                    // The blocking handler still runs and keeps its slot. This task waits for its end, then wakes the main loop, which may be
+                    // waiting for a free slot.
                     let wake = Arc::clone(&shared.wake);
                     tokio::spawn(async move {
                         let _ = handler.await;
@@ -194,7 +197,7 @@ fn failure(error: &StepError) -> Outcome {
     }
 }
 
-/// The handler's result, or the text of its panic.
+/// Polls the handler to its end. Returns the handler's result, or the text of its panic.
 async fn caught(mut handler: Pin<Box<dyn Future<Output = StepResult> + Send>>) -> Result<StepResult, String> {
     poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| handler.as_mut().poll(cx))) {
         Ok(Poll::Pending) => Poll::Pending,

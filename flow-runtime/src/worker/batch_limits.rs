@@ -1,22 +1,24 @@
-//! How much one exchange may settle and claim: less after the database refused it, and no more bytes than one reply should hold.
+//! How much one exchange may settle and claim. The limits shrink after the database has refused an exchange, and a claim is limited by
+//! the bytes that its reply would carry.
 
 /// The most results that one exchange settles.
 const SETTLE_COUNT: usize = 1_000;
 
-/// How many bytes of values one exchange is to claim at most, by the size of the tasks before.
+/// The most bytes of values that one exchange should claim. The count of tasks is estimated from the size of earlier tasks.
 const CLAIM_BYTES: usize = 64 << 20;
 
-/// How much one exchange may do, while the database refuses more.
+/// The limits of the next exchange.
 pub(super) struct BatchLimits {
     pub(super) settle_at_most: usize,
     pub(super) claim_at_most: usize,
-    /// Settle and claim in exchanges of their own.
+    /// Whether results and claims go in separate exchanges.
     pub(super) settles_apart: bool,
-    /// The least that can be asked for was refused once.
+    /// An exchange that settled nothing and claimed at most one task was refused.
     pub(super) is_least: bool,
-    /// The least was refused twice: claim one task, and fail its run when its values cannot be sent.
+    /// Such an exchange was refused twice, or once with an error about its data. The next exchange claims one task, and the database fails
+    /// the task's run when the task's values cannot be sent.
     pub(super) is_careful: bool,
-    /// How many bytes of values a task had lately.
+    /// The estimated size of a task's values, in bytes.
     task_bytes: usize,
 }
 
@@ -34,7 +36,7 @@ impl Default for BatchLimits {
 }
 
 impl BatchLimits {
-    /// An exchange went well: the next may do twice as much.
+    /// Doubles the limits after an exchange that was answered, up to their defaults.
     pub(super) fn grow(&mut self) {
         self.settle_at_most = self.settle_at_most.saturating_mul(2).min(SETTLE_COUNT);
         self.claim_at_most = self.claim_at_most.saturating_mul(2);
@@ -43,7 +45,8 @@ impl BatchLimits {
         self.is_careful = false;
     }
 
-    /// Remembers how large the claimed tasks were; a smaller size is believed by and by.
+    /// Learns from the claimed tasks how large tasks are. The estimate rises at once and falls by half at most, so that a few small tasks do
+    /// not hide large ones.
     pub(super) fn learn(&mut self, bytes: usize, tasks: usize) {
         if let Some(average) = bytes.checked_div(tasks) {
             self.task_bytes = average.max(self.task_bytes / 2).max(1);

@@ -27,7 +27,7 @@ use crate::{
 pub struct Worker {
     pub(super) db: Db,
     pub(super) flow: Registered,
-    /// The indexes of the steps it serves.
+    /// The indexes of the steps that the worker serves.
     pub(super) steps: Vec<usize>,
     pub(super) queue: String,
     pub(super) config: WorkerConfig,
@@ -73,12 +73,12 @@ impl Worker {
         self.flow.slug()
     }
 
-    /// The name under which it can be disabled; `build` has set it.
+    /// The name under which the worker can be disabled. `build` sets the name where the user has not.
     pub(super) fn name(&self) -> &str {
         self.config.name.as_deref().unwrap_or("worker")
     }
 
-    /// Refuses a worker that would serve steps of another queue, or none.
+    /// Refuses a worker that would serve no step, or steps that are not all on its queue.
     fn check_steps(&self) -> Result<(), BuildError> {
         let shape = &self.flow.definition.shape;
         let serves_one = self.steps.len() == 1 && self.queue != shape.slug.to_ascii_lowercase();
@@ -103,14 +103,14 @@ impl Worker {
         }
     }
 
-    /// Whether `other` runs another flow under this one's slug.
+    /// Whether `other` runs a flow with the same slug as this worker's flow and another shape.
     pub(crate) fn is_other_flow_with_slug_of(&self, other: &Self) -> bool {
         self.slug().eq_ignore_ascii_case(other.slug()) && self.flow.definition.shape != other.flow.definition.shape
     }
 }
 
 impl NewWorker {
-    /// The plain flow whose steps this worker runs, all on the flow's own queue. An `Arc` of a flow is one too.
+    /// The plain flow whose steps this worker runs, all on the flow's own queue. Also takes an `Arc` of a flow.
     pub fn flow<F: Handlers>(self, flow: F) -> WorkerBuilder {
         self.plain(Registered::typed(Arc::new(flow)))
     }
@@ -120,19 +120,19 @@ impl NewWorker {
         self.plain(Registered::json(flow))
     }
 
-    /// The step with this slug, of a flow built at run time whose graph gives each step a queue of its own, on that step's queue.
-    /// `build` refuses a slug that is no step's.
+    /// The one step, by its slug, that this worker runs, on that step's queue. The flow is built at run time, and its graph gives each step a
+    /// queue of its own. `build` refuses a slug that no step of the flow has.
     pub fn json_step(self, flow: JsonFlow, step: &str) -> WorkerBuilder {
         let flow = Registered::json(flow);
         let shape = &flow.definition.shape;
         let index = shape.steps.iter().position(|known| known.slug == step);
-        // Without a step there is no queue; `build` tells.
+        // A slug that no step has finds no queue. The slug itself stands in for the queue's name, and `build` refuses the worker.
         let queue = index.and_then(|index| QueueName::of_step(&shape.slug, step, index).ok());
         let queue = queue.map_or_else(|| step.to_owned(), |name| name.to_string());
         self.worker(flow, index.into_iter().collect(), queue)
     }
 
-    /// The one step that this worker runs, of a flow with step queues, on that step's queue.
+    /// The one step that this worker runs, on that step's queue. The flow has step queues.
     pub fn step<Q: StepQueued>(self, queues: Q, step: <Q::Flow as Flow>::Step) -> WorkerBuilder {
         self.step_of(&queues, step)
     }
@@ -154,15 +154,15 @@ impl NewWorker {
 }
 
 impl WorkerBuilder {
-    /// The name under which the worker can be disabled. Default: the variable `FLOW_WORKER_NAME`, else the program's file name, with
-    /// the queue's name: `shop:shop__ship`.
+    /// The name under which the worker can be disabled. Default: the value of the variable `FLOW_WORKER_NAME`, else the program's file name;
+    /// then a colon and the queue's name: `shop:shop__ship`.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.worker.config.name = Some(name.into());
         self
     }
 
-    /// How many handlers run at once, 1 to 10,000. Default: 100; the number of CPUs when a step is `blocking`.
+    /// How many handlers run at once, 1 to 10,000. Default: 100; the number of CPUs when a step that the worker serves is `blocking`.
     #[must_use]
     pub fn concurrency(mut self, slots: usize) -> Self {
         self.worker.config.concurrency = Some(slots);
@@ -176,31 +176,33 @@ impl WorkerBuilder {
         self
     }
 
-    /// How long what this process holds is its own without a heartbeat, 1 s to 1 h. Default: 30 s. The workers of a process share one
-    /// lease, the shortest that one of them asks for. It is renewed every third of it, at least every 10 s, whatever the handlers do;
-    /// the work of a killed process is given to others when it ends.
+    /// The length of the lease: how long the process keeps its work without a heartbeat, 1 s to 1 h. Default: 30 s. The workers of a process
+    /// share one lease, the shortest that one of them asks for. The heartbeat renews the lease after a third of its length, at least every
+    /// 10 s, whatever the handlers do. The work of a killed process is given to others when the process's lease ends.
     #[must_use]
     pub fn lease(mut self, lease: Duration) -> Self {
         self.worker.config.lease = lease;
         self
     }
 
-    /// The longest pause between two looks at the queue, 10 ms to 1 h. Default: 1 s. New work is notified at once; what
-    /// becomes due by the clock (retries, delayed starts, ended leases) waits for the next look.
+    /// The longest pause between two looks at the queue, 10 ms to 1 h. Default: 1 s. Polling is the net below notifications: new and
+    /// recovered work is notified at once, and delayed work (retries, delayed starts) is looked for when it becomes due, as far as the last
+    /// look has seen it. In a queue of pgmq delivery, delayed work waits for the next poll.
     #[must_use]
     pub fn poll_interval(mut self, interval: Duration) -> Self {
         self.worker.config.poll_interval = interval;
         self
     }
 
-    /// How long running handlers may go on after shutdown began, at most 24 h. Default: 30 s.
+    /// How long running handlers may go on after the shutdown has begun, at most 24 h. Default: 30 s.
     #[must_use]
     pub fn grace(mut self, grace: Duration) -> Self {
         self.worker.config.grace = grace;
         self
     }
 
-    /// How long to wait for workers of an older shape to stop, in a development database. Default: 60 s.
+    /// How long a deployment with another shape waits for workers of the older shape to stop, in a development database, at most 24 h.
+    /// Default: 60 s.
     #[must_use]
     pub fn drain_wait(mut self, wait: Duration) -> Self {
         self.worker.config.drain_wait = wait;
@@ -221,13 +223,13 @@ impl WorkerBuilder {
         self
     }
 
-    /// Takes over the options that were set for a pool, in place of the defaults.
+    /// Replaces the worker's options by those of a pool.
     pub(crate) fn with_config(mut self, config: WorkerConfig) -> Self {
         self.worker.config = config;
         self
     }
 
-    /// Gives the worker a name that begins with `prefix`, unless it has one.
+    /// Gives the worker a name that begins with `prefix`, unless the worker has a name.
     pub(crate) fn with_name_prefix(mut self, prefix: Option<&str>) -> Self {
         if let Some(prefix) = prefix {
             let queue = &self.worker.queue;
@@ -265,7 +267,7 @@ fn cpus() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// The deployment's name from `FLOW_WORKER_NAME`, else the program's file name.
+/// The beginning of a default name: the value of `FLOW_WORKER_NAME`, else the program's file name.
 fn program() -> String {
     if let Some(name) = std::env::var("FLOW_WORKER_NAME").ok().filter(|name| !name.is_empty()) {
         return name;

@@ -1,4 +1,4 @@
-//! Results that could not be recorded because somebody else had locked their runs: kept, and sent again.
+//! Results that could not be recorded because another transaction had locked their runs. They are kept here and sent again.
 
 use std::time::Duration;
 
@@ -9,17 +9,18 @@ use crate::database::store::Settlement;
 /// The pause before a busy result is sent again.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// What waits for the locks of runs.
+/// The results that wait for the locks of their runs.
 #[derive(Default)]
 pub(super) struct Busy {
     results: Vec<Settlement>,
     due_at: Option<Instant>,
-    /// The next try is of one run's results alone, and waits for its lock; the try after that is of all again.
+    /// The next try sends the results of one run only, and the database waits for that run's lock. Tries of one run and tries of all
+    /// results take turns.
     is_lone_next: bool,
 }
 
 impl Busy {
-    /// Keeps results for later.
+    /// Keeps results for the next try.
     pub(super) fn put(&mut self, results: impl Iterator<Item = Settlement>) {
         self.results.extend(results);
         if !self.results.is_empty() && self.due_at.is_none() {
@@ -35,12 +36,12 @@ impl Busy {
         self.results.iter()
     }
 
-    /// Whether it is time to try again.
+    /// Whether the next try is due.
     pub(super) fn is_due(&self) -> bool {
         self.due_at.is_some_and(|due_at| due_at <= Instant::now())
     }
 
-    /// Ends when it is time to try again; never, when there is nothing.
+    /// Waits until the next try is due. Never ends when no results are kept.
     pub(super) async fn due(&self) {
         match self.due_at {
             Some(due_at) => tokio::time::sleep_until(due_at).await,
@@ -48,7 +49,8 @@ impl Busy {
         }
     }
 
-    /// Puts what is due in front of the other results. Says how many of them are to be sent alone, in turns: those of one run.
+    /// Moves the results of a try that is due to the front of `unsettled`. Returns how many of them the next exchange sends without any
+    /// other results, when this try is of one run; else `None`.
     pub(super) fn take_due(&mut self, unsettled: &mut Vec<Settlement>) -> Option<usize> {
         if !self.is_due() {
             return None;

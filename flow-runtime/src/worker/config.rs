@@ -38,7 +38,7 @@ impl Default for WorkerConfig {
 }
 
 impl WorkerConfig {
-    /// Refuses what is out of range.
+    /// Refuses the first option whose value is out of range.
     pub(crate) fn check(&self) -> Result<(), BuildError> {
         let hour = Duration::from_secs(3600);
         check("concurrency", self.concurrency.unwrap_or(1), 1..=10_000, "from 1 to 10000")?;

@@ -1,4 +1,4 @@
-//! A worker's end: stop claiming, give back, wait, settle, say goodbye.
+//! A worker's end: it claims no more, gives back what has not begun, waits for running handlers, settles, and marks itself stopped.
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
@@ -16,7 +16,7 @@ use crate::{
     worker::exchange_loop::ExchangeLoop,
 };
 
-/// How long aborted handlers get to be dropped before their tasks are given back.
+/// How long the drain waits for aborted handlers to be dropped before it gives their tasks back.
 const ABORT_WAIT: Duration = Duration::from_secs(1);
 
 /// How long a worker that drains waits for the replies of starts that hand over to it.
@@ -32,9 +32,9 @@ impl ExchangeLoop {
         }
         let grace = if self.may_settle() { self.shared.config.grace } else { Duration::ZERO };
         let grace_ends = Instant::now() + grace;
-        // What starts have handed over meanwhile is held as not begun, and given back below, or by the heartbeat.
+        // Work that starts hand over until then is held as not begun. It is given back below, or by the heartbeat where the start was given up.
         self.shared.held.end_starts(START_WAIT.min(grace)).await;
-        // What a lost reply named is handed over again, held as not begun, and given back below.
+        // The last reply was lost: the exchange is sent again, and the work that it hands out is held as not begun and given back below.
         if self.shared.held.is_outstanding() {
             self.settle_all(Some(grace_ends)).await;
         }
@@ -59,14 +59,14 @@ impl ExchangeLoop {
         self.fatal.map_or(Ok(()), Err)
     }
 
-    /// Settles what has ended, however often that takes, or until `until`.
+    /// Exchanges until every result is settled and no reply is outstanding, or until `until`.
     async fn settle_all(&mut self, until: Option<Instant>) {
         while (self.has_results() || self.shared.held.is_outstanding()) && self.may_settle() && !is_past(until) {
             self.exchange(0).await;
         }
     }
 
-    /// Gives tasks back that have no result, however often that takes, or until `until`.
+    /// Gives those of `tasks` back that have no result. Tries again until the database has answered, or until `until`.
     async fn release(&mut self, tasks: Vec<WorkId>, until: Option<Instant>) {
         let settled: HashSet<WorkId> = self.results().map(|settlement| settlement.id).collect();
         let tasks: Vec<WorkId> = tasks.into_iter().filter(|id| !settled.contains(id)).collect();
@@ -97,11 +97,11 @@ impl ExchangeLoop {
                 break;
             }
         }
-        // The program may end with this worker.
+        // The program may end right after this worker, so what other programs are to be told must be sent before.
         hub.finish_telling().await;
     }
 
-    /// Whether a call needs no repeating: it went well, or it never will. Waits before the next try.
+    /// Whether a call needs no further try, because it succeeded or would fail again. After an error that may pass, waits and returns false.
     async fn is_done(&mut self, called: Result<(), DbError>) -> bool {
         match called {
             Ok(()) => {
@@ -121,12 +121,12 @@ impl ExchangeLoop {
         }
     }
 
-    /// The database does not know this worker any more: nothing that it says counts.
+    /// Whether the database takes nothing from this worker any more: it does not know the worker, or refuses the program's interface.
     fn is_cut_off(&self) -> bool {
         matches!(self.fatal, Some(WorkerError::Gone(_) | WorkerError::UpgradeNeeded(_)))
     }
 
-    /// The database takes settlements; when it has refused one for good, only giving back is left.
+    /// Whether the worker may still settle. After the database has refused a call for good, it only gives work back.
     fn may_settle(&self) -> bool {
         !self.is_cut_off() && !matches!(self.fatal, Some(WorkerError::Db(_)))
     }

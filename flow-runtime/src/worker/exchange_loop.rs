@@ -1,4 +1,4 @@
-//! The main loop: settle what has ended, claim as many tasks as there are free slots, in one round trip.
+//! The main loop of a worker: each exchange settles the results that are there and claims tasks for the free slots, in one round trip.
 
 use std::{sync::Arc, time::Duration};
 
@@ -21,17 +21,18 @@ use crate::{
     },
 };
 
-/// How long the first result waits for others while handlers run, so that a busy worker settles in batches.
+/// How long the first result waits for further results while handlers run, so that a busy worker settles in batches.
 /// Source: docs/decisions/0005 (batch size against delay, measured).
 const LINGER: Duration = Duration::from_millis(1);
 
 /// The most bytes of outputs and error texts that one exchange settles.
 const SETTLE_BYTES: usize = 64 << 20;
 
-/// How many free slots an exchange leaves to starts of this program, which meet it under way, when nothing is known to wait.
+/// How many free slots an exchange leaves unreserved when no work is known to wait, so that starts of this program can hand over to the
+/// worker while the exchange is under way.
 const LEFT_TO_STARTS: usize = 8;
 
-/// The longest pause before an exchange that was told to come again later.
+/// The longest pause before an exchange that the database has answered with `busy` is sent again.
 const LONGEST_BUSY_PAUSE: Duration = Duration::from_millis(100);
 
 /// The main loop of one worker.
@@ -42,13 +43,13 @@ pub(super) struct ExchangeLoop {
     /// Results that the database has not taken yet.
     pub(super) unsettled: Vec<Settlement>,
     pub(super) backoff: Backoff,
-    /// A claim may find something.
+    /// A claim may find work.
     may_have_work: bool,
     position: ReadPosition,
-    /// Results whose runs somebody else had locked.
+    /// Results whose runs another transaction had locked.
     busy: Busy,
     limits: BatchLimits,
-    /// Kept for what the outstanding exchange may hand out.
+    /// The slots that are reserved for what the outstanding exchange may hand out.
     slots: Reservation,
     poll_at: Instant,
     was_paused: bool,
@@ -86,8 +87,8 @@ impl ExchangeLoop {
         }
     }
 
-    /// How much the next exchange asks for: all that fits when something is known to wait; else as many as there are results, since each may
-    /// make something ready, and most of what is free beside.
+    /// How many tasks the next exchange asks for. When work is known to wait: as many as slots are free. Else, with results to settle: most of
+    /// the free slots, and at least one for each result where so many are free, since each result may make a step ready.
     fn limit(&self) -> usize {
         let (free, count) = (self.free_slots(), self.unsettled.len());
         match (self.may_have_work, count) {
@@ -102,7 +103,7 @@ impl ExchangeLoop {
         self.shared.free_slots() + self.slots.count()
     }
 
-    /// Waits until there is something to settle, something to claim, or the worker is to stop.
+    /// Waits until there is a result to settle or a claim to make, or the worker is to stop.
     async fn wait(&mut self) {
         let has_slots = self.free_slots() > 0;
         let is_outstanding = self.shared.held.is_outstanding();
@@ -122,7 +123,7 @@ impl ExchangeLoop {
         }
     }
 
-    /// Takes the results that are there, and those that come within the linger while handlers run.
+    /// Takes the results that are there, and while handlers run also those that come within [`LINGER`].
     async fn gather(&mut self) {
         let until = Instant::now() + LINGER;
         loop {
@@ -140,7 +141,8 @@ impl ExchangeLoop {
         }
     }
 
-    /// Takes results while the worker drains: whatever comes first, until `until`. Also ends when a slot was freed late.
+    /// Waits, while the worker drains, for the next result, a wake-up (as when a blocking handler ends after its timeout) or `until`, and takes
+    /// the results that are there.
     pub(super) async fn receive_until(&mut self, until: Instant) {
         tokio::select! {
             biased;
@@ -153,17 +155,17 @@ impl ExchangeLoop {
         }
     }
 
-    /// Whether there are results that the database has not taken.
+    /// Whether there are results that the database has not answered for.
     pub(super) fn has_results(&self) -> bool {
         !self.unsettled.is_empty() || !self.busy.is_empty()
     }
 
-    /// Every result that the database has not taken.
+    /// Every result that the database has not answered for.
     pub(super) fn results(&self) -> impl Iterator<Item = &Settlement> {
         self.unsettled.iter().chain(self.busy.all())
     }
 
-    /// One round trip. An error that may pass is waited out; after a lost reply the next exchange has the same number.
+    /// Makes one round trip. After an error that may pass, waits; the next exchange then has the same number when the reply was lost.
     pub(super) async fn exchange(&mut self, limit: usize) {
         if let Some(Settlement { outcome: Outcome::GiveUp(_), .. }) = self.unsettled.first() {
             return self.give_up().await;
@@ -174,13 +176,13 @@ impl ExchangeLoop {
         let limit = if is_alone { 0 } else { limit.min(self.limits.claim_limit()) };
         let limit = self.slots.grow_to(limit, self.shared.concurrency());
         if limit == 0 && count == 0 && !self.shared.held.is_outstanding() {
-            // What is left is busy, and not due yet.
+            // Only busy results are left, and their next try is not due yet.
             return self.busy.due().await;
         }
         let marks = self.position.marks();
         match self.call(limit, count, &marks).await {
             Ok(reply) if reply.state == WorkerState::Busy => {
-                // An earlier exchange of this worker is still at work, or somebody is just looking whether this process lives.
+                // An earlier exchange of this worker is still at work, or another process is just trying to end this one.
                 self.link.has_served();
                 self.shared.last_exchange.succeeded();
                 tokio::time::sleep(self.backoff.next_pause().min(LONGEST_BUSY_PAUSE)).await;
@@ -206,7 +208,7 @@ impl ExchangeLoop {
             }
             Err(error) => match self.link.after(&error) {
                 Retry::Later { is_dropped } => {
-                    // After an answer of the server's nothing has happened.
+                    // The server has answered with an error, so it has rolled the exchange back.
                     if !is_dropped {
                         self.nothing_came_of_it();
                     }
@@ -220,32 +222,33 @@ impl ExchangeLoop {
         }
     }
 
-    /// The exchange has done nothing.
+    /// Drops the exchange's number and frees its slots, because the exchange has done nothing in the database.
     fn nothing_came_of_it(&mut self) {
         self.shared.held.nothing_came_of_it();
         self.slots.shrink_to(0);
     }
 
-    /// Waits before the next try.
+    /// Logs the error and waits before the next try.
     async fn wait_out(&mut self, error: &DbError) {
         self.shared.last_exchange.failed();
         let pause = self.backoff.next_pause();
         tracing::warn!(error = %error, cause = error.cause(), ?pause, "exchange failed; trying again");
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
-            // A worker that drains still settles, at the same pace.
+            // The stop ends this wait once. A worker that drains already waits in full, since it settles at the same pace.
             () = self.shared.stop.cancelled(), if !self.shared.stop.is_cancelled() => {}
         }
     }
 
-    /// The database refuses this exchange, and would refuse it again: finds the one settlement or claim that it cannot do. What it
-    /// cannot record or hand over ends that attempt or that run, and nobody else's.
+    /// Makes the next exchange smaller after the database has refused one that it would refuse again. So the one result or claim that the
+    /// database cannot do is found. A result that cannot be recorded fails its own attempt or run, and a claim that cannot be sent its own
+    /// run; other work goes on.
     fn shrink_after(&mut self, count: usize, limit: usize, error: DbError) {
         tracing::warn!(error = %error, cause = error.cause(), count, limit, "exchange refused; trying with less");
         match (count, limit) {
             (0, 0 | 1) if self.limits.is_careful => self.fail(error.into()),
             (0, 0 | 1) if self.limits.is_least || error.is_about_data() => self.limits.is_careful = true,
-            // Its flow or queue may have gone while it ran; then the next one says so.
+            // The flow or queue may have been deleted while this exchange ran. The next exchange then answers with that state.
             (0, 0 | 1) => self.limits.is_least = true,
             (0, _) => self.limits.claim_at_most = 1,
             (_, 1..) => self.limits.settles_apart = true,
@@ -269,7 +272,7 @@ impl ExchangeLoop {
         }
     }
 
-    /// Fails the run of a result that the database refuses whatever it is.
+    /// Fails the run of the first result, which the database has refused both as it was and as a failure.
     async fn give_up(&mut self) {
         let (worker_id, result) = (self.shared.worker_id, &self.unsettled[0]);
         let give_up = async |connection: &mut PgConnection| store::give_up_attempt(connection, worker_id, result).await;
@@ -311,7 +314,7 @@ impl ExchangeLoop {
         Ok(exchanged)
     }
 
-    /// Forgets the work whose results were answered for; busy ones are sent again later.
+    /// Forgets the work whose results the database has answered for, and keeps busy results for a later exchange.
     fn settled(&mut self, count: usize, verdicts: &[Verdict], fates: &[(usize, Fate)]) {
         for (place, fate) in fates {
             if let Some(settlement) = self.unsettled.get(*place) {
@@ -332,7 +335,7 @@ impl ExchangeLoop {
         self.busy.put(busy.into_iter());
     }
 
-    /// Lets the claimed work run and does as the reply's state says.
+    /// Runs the handlers of the claimed work and acts on the reply's state.
     async fn take(&mut self, reply: Exchanged) {
         self.limits.learn(reply.bytes, reply.claimed.len());
         let claimed_at = reply.claimed_at.unwrap_or_else(Utc::now);
@@ -352,7 +355,7 @@ impl ExchangeLoop {
             WorkerState::WorkerGone => self.fail(WorkerError::Gone(reply.reason)),
             WorkerState::UpgradeNeeded => self.fail(WorkerError::UpgradeNeeded(reply.reason)),
             WorkerState::ProcessEnded | WorkerState::Late => {
-                // The heartbeat renews the lease, or gives back what this process held and goes on under a new number.
+                // The heartbeat renews the lease; or it recovers what this process held, and the process goes on under a new number.
                 self.shared.heartbeat.want();
                 tokio::time::sleep(LONGEST_BUSY_PAUSE).await;
                 self.may_have_work = true;
@@ -374,7 +377,7 @@ impl ExchangeLoop {
     }
 }
 
-/// How many of the results one exchange settles: all, unless they are very large together.
+/// How many of the results one exchange settles: as many as have at most [`SETTLE_BYTES`] together, and at least one.
 fn settled_at_once(unsettled: &[Settlement]) -> usize {
     let mut bytes = 0;
     let fits = unsettled.iter().take_while(|settlement| {

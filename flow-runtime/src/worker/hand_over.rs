@@ -1,4 +1,5 @@
-//! Starts that hand over: the first steps of a run that this program starts begin at once in a worker of its own, without a message.
+//! Starts that hand over: when this program starts a run and has a worker of the run's flow with free slots, the run's first steps begin
+//! in that worker at once, without a message.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,22 +15,22 @@ use crate::{
     worker::{attempt, process::ProcessSlot, shared::Shared, slots::Reservation},
 };
 
-/// The longest time for which a start keeps slots. Past it the start goes on without them, and what it hands over all the same is given
-/// back by the next heartbeat, so that a frozen call keeps no worker from its queue.
+/// The longest time for which a start reserves slots, so that a frozen call does not keep a worker from its queue. The start then goes on
+/// without the slots, and the next heartbeat gives back what the start hands out all the same.
 const LONGEST_SEAT: Duration = Duration::from_secs(2);
 
-/// The most bytes of inputs of a start that hands over: the reply brings those of the runs that begin here back.
+/// The most bytes of inputs that a start which hands over may have, since the reply carries the inputs of the runs that begin here back.
 const LARGEST_INPUTS: usize = 16 << 20;
 
-/// Slots of a worker, kept for what one start hands over, and the number under which it does. Dropped, it gives the slots back, and the
-/// number stands for nothing any more: what it handed out is given back by the next heartbeat.
+/// Slots of a worker that are reserved for one start, and the number under which the start hands over. Dropping the seat frees the slots
+/// and gives the start up: the next heartbeat gives back what was handed out under the number and not taken over.
 struct Seat {
     shared: Arc<Shared>,
     batch: i64,
     slots: Reservation,
 }
 
-/// Starts runs, and takes over what is handed to a worker of this program.
+/// Starts runs, and takes over the work that the database hands to a worker of this program.
 pub(crate) async fn start_runs(db: &Db, new: &NewRuns) -> Result<Started, StartError> {
     let Some(seat) = seat(&db.companion::<ProcessSlot>(), new) else {
         return store::start_runs(db.pool(), new, None).await;
@@ -49,7 +50,8 @@ pub(crate) async fn start_runs(db: &Db, new: &NewRuns) -> Result<Started, StartE
     Ok(started)
 }
 
-/// Keeps slots for the first steps of new runs: of the worker of their flow in this program that can take most of them.
+/// Reserves slots for the first steps of new runs, in the worker of this program that serves their flow and can take most of them.
+/// `None` when no worker has a free slot, and for runs with a start time or very large inputs.
 fn seat(process: &ProcessSlot, new: &NewRuns) -> Option<Seat> {
     let is_large = || new.inputs.iter().map(String::len).sum::<usize>() > LARGEST_INPUTS;
     if !new.start_at.is_empty() || is_large() {
@@ -77,7 +79,7 @@ impl Seat {
         }
     }
 
-    /// Lets what was handed over run.
+    /// Runs the handlers of the work that was handed over.
     fn take_over(mut self, handed: Handed) {
         if !handed.claimed.is_empty() && fault::is_cut("handed") {
             return;
@@ -90,14 +92,14 @@ impl Drop for Seat {
     fn drop(&mut self) {
         self.shared.held.end_start(self.batch);
         if self.slots.shrink_to(0) > 0 {
-            // The main loop may have waited for a slot.
+            // The main loop may be waiting for a free slot.
             self.shared.wake.notify_one();
         }
     }
 }
 
-/// How many of the steps that a worker serves begin with their run: single steps without dependencies and delay, of a flow whose runs no
-/// condition can end at once.
+/// How many of the steps that a worker serves begin with their run: single steps without dependencies and delay. None in a flow where a
+/// first step has a condition, since an unmet condition may end the run at once.
 pub(super) fn first_steps(definition: &FlowDefinition, served: &[usize]) -> usize {
     let steps = &definition.shape.steps;
     let is_first =
@@ -113,7 +115,7 @@ pub(super) fn first_steps(definition: &FlowDefinition, served: &[usize]) -> usiz
     served.iter().filter(begins).count()
 }
 
-/// Whether a map runs over the output of a step.
+/// Whether the step is a map over another step's output, and so depends on that step.
 fn is_behind(definition: &FlowDefinition, step: usize) -> bool {
     definition.shape.steps[step].over.as_deref().is_some_and(|over| over != "input")
 }

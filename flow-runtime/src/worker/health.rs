@@ -1,4 +1,4 @@
-//! How a worker is, for whoever asks whether its process is to be restarted or takes work.
+//! A worker's health, for liveness and readiness probes.
 
 use std::{
     sync::{
@@ -10,24 +10,24 @@ use std::{
 
 use crate::worker::heartbeat::Heartbeat;
 
-/// How a worker is. Its ages are measured by this process's clock.
+/// A worker's health. The ages are measured by this process's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkerHealth {
-    /// The worker has not ended: for a liveness probe. It stays true while the database is away, which no restart would mend.
+    /// The worker has not ended. For a liveness probe: the value stays true while the database is away, since a restart would not help.
     pub is_alive: bool,
-    /// The worker takes work: it is alive and does not drain, its process's lease holds, and its last exchange went well. For a
+    /// The worker takes work: it is alive and does not drain, its process's lease holds, and its last exchange was answered. For a
     /// readiness probe.
     pub is_ready: bool,
-    /// How long ago the last heartbeat that the database answered began: the lease counts from there.
+    /// How long ago the last heartbeat that the database answered began. The lease counts from that moment.
     pub heartbeat_age: Duration,
-    /// How long ago the last exchange was answered; `None` before the first. A worker whose slots are all taken, or that finds
-    /// nothing, makes none until a handler ends or the poll interval has passed.
+    /// How long ago the last exchange was answered; `None` before the first. A worker whose slots are all taken makes no exchange until a
+    /// handler ends; a worker that finds nothing makes none until the poll interval has passed.
     pub exchange_age: Option<Duration>,
 }
 
 impl WorkerHealth {
-    /// The health of two workers as one: alive and ready when both are, with the greater ages.
+    /// The health of two workers together: alive and ready when both are, with the greater of their ages.
     pub(crate) fn join(self, other: Self) -> Self {
         Self {
             is_alive: self.is_alive && other.is_alive,
@@ -56,14 +56,14 @@ impl LastExchange {
     }
 }
 
-/// What a running worker's health is read from.
+/// The parts of a running worker from which its health is read.
 pub(super) struct Vitals {
     pub(super) heartbeat: Arc<Heartbeat>,
     pub(super) last_exchange: Arc<LastExchange>,
 }
 
 impl Vitals {
-    /// The health of a worker that has not ended, or has, and that takes new work, or drains.
+    /// The worker's health, given whether the worker has not ended (`is_alive`) and whether it drains (`is_draining`).
     pub(super) fn health(&self, is_alive: bool, is_draining: bool) -> WorkerHealth {
         let Self { heartbeat, last_exchange } = self;
         let (heartbeat_age, holds_lease) = heartbeat.renewal.age();

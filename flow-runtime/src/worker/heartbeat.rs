@@ -1,4 +1,4 @@
-//! What a worker knows of its process: the number under which the database knows it, and its heartbeat.
+//! What a worker knows of its process: the process's number in the database, and its heartbeat.
 
 use std::{
     sync::{
@@ -13,23 +13,23 @@ use tokio::sync::Notify;
 /// The heartbeat of a process, as its workers see it.
 pub(super) struct Heartbeat {
     process_id: AtomicI64,
-    /// A heartbeat is wanted now.
+    /// Notified to make the process send a heartbeat before the next one is due.
     wanted: Arc<Notify>,
     pub(super) renewal: Renewal,
 }
 
 impl Heartbeat {
-    /// The heartbeat of a process that begins with this number and lease.
+    /// The heartbeat of a process that is registered under `process_id` with `lease`.
     pub(super) fn new(process_id: i64, lease: Duration) -> Self {
         Self { process_id: AtomicI64::new(process_id), wanted: Arc::default(), renewal: Renewal::new(lease) }
     }
 
-    /// The process's number now: a process that was ended goes on under another one.
+    /// The process's present number. A process that others have ended goes on under a new number.
     pub(super) fn process_id(&self) -> i64 {
         self.process_id.load(Ordering::Acquire)
     }
 
-    /// The process goes on under this number.
+    /// Gives the process the number under which it goes on.
     pub(super) fn renumber(&self, process_id: i64) {
         self.process_id.store(process_id, Ordering::Release);
     }
@@ -39,27 +39,27 @@ impl Heartbeat {
         self.wanted.notify_one();
     }
 
-    /// Ends when a heartbeat is asked for.
+    /// Waits until somebody asks for a heartbeat.
     pub(super) async fn wanted(&self) {
         self.wanted.notified().await;
     }
 
-    /// Asks for a heartbeat when notified.
+    /// Returns a handle that asks for a heartbeat when it is notified.
     pub(super) fn waker(&self) -> Arc<Notify> {
         Arc::clone(&self.wanted)
     }
 }
 
-/// The last renewal of a process's lease.
+/// The last renewal of a process's lease: when its heartbeat began, and how long the lease is.
 pub(super) struct Renewal(Mutex<(Instant, Duration)>);
 
 impl Renewal {
-    /// A lease of this length that counts from now.
+    /// A lease of length `lease` that counts from now.
     pub(super) fn new(lease: Duration) -> Self {
         Self(Mutex::new((Instant::now(), lease)))
     }
 
-    /// A heartbeat that began then was answered.
+    /// Records that the heartbeat which began at `began_at` was answered.
     pub(super) fn succeeded(&self, began_at: Instant, lease: Duration) {
         *self.lock() = (began_at, lease);
     }
@@ -68,7 +68,7 @@ impl Renewal {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How long ago the last heartbeat began, and whether its lease holds.
+    /// How long ago the last answered heartbeat began, and whether the lease that counts from there still holds.
     pub(super) fn age(&self) -> (Duration, bool) {
         let (began_at, lease) = *self.lock();
         let age = began_at.elapsed();

@@ -1,5 +1,5 @@
-//! The work that a worker holds: claimed and not settled yet, with the means to stop it, and the numbers of its exchanges and of the
-//! starts that hand over to it.
+//! The work that a worker holds, which is claimed and not settled yet, with the means to stop each handler; and the numbers of the
+//! worker's exchanges and of the starts that hand over to the worker.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -18,48 +18,50 @@ use crate::{
     worker::slots::Slots,
 };
 
-/// How long work may run past its timeout before the heartbeat asks for it to be taken back: its result has this time to be told.
+/// How long work may lack a result after its timeout before the heartbeat asks the database to take the work back. Within this time
+/// the result of a timeout is normally sent.
 const OVER_TIME: Duration = Duration::from_secs(10);
 
-/// Everything of one worker that is claimed and not settled, and how many handlers run.
+/// The work that one worker has claimed and not settled, and the worker's slots.
 #[derive(Default)]
 pub(super) struct Held {
     state: Mutex<State>,
     slots: Slots,
-    /// Told whenever a start is not outstanding any more.
+    /// Notified whenever a start is not outstanding any more.
     start_over: Notify,
 }
 
-/// What a heartbeat tells must be of one moment, so one lock guards all of it.
+/// One lock guards all of this, so that a heartbeat tells the state of one moment: a batch must not be missing from both the outstanding
+/// numbers and the held work, or the database would give its work back.
 #[derive(Default)]
 struct State {
     work: HashMap<WorkId, HeldWork>,
-    /// The highest number that an exchange or a start has had.
+    /// The highest number that an exchange or a start of this worker has had.
     highest_batch: i64,
     /// The exchange whose reply is still to be taken over.
     exchange: Option<i64>,
     /// The starts whose replies are still to be taken over.
     starts: HashSet<i64>,
-    /// The worker drains, and no start hands over to it any more.
+    /// The worker drains, and no further start may hand over to it.
     takes_no_starts: bool,
-    /// How much of each batch is not answered for.
+    /// For each batch, how many of its pieces of work are neither settled nor given back.
     unanswered: HashMap<i64, usize>,
     finished: Vec<i64>,
 }
 
 /// One claimed piece of work.
 pub(super) struct HeldWork {
-    /// Told to the handler through its context.
+    /// Cancelled to tell the handler, through its context, to stop.
     pub(super) cancelled: CancellationToken,
-    /// Whether its handler may still be kept from beginning.
+    /// Decides whether the handler begins or its work is withdrawn.
     pub(super) beginning: Arc<Beginning>,
     /// Stops an async handler; a blocking one cannot be stopped.
     pub(super) abort: Option<AbortHandle>,
-    /// When its timeout has passed.
+    /// When the attempt's timeout ends, on this process's clock.
     pub(super) due_at: Instant,
-    /// Its handler has ended; the result is on its way.
+    /// The handler has ended, and its result waits to be settled.
     pub(super) has_result: bool,
-    /// It is somebody else's by now.
+    /// The database has said that this worker does not hold the work any more.
     pub(super) is_lost: bool,
 }
 
@@ -76,7 +78,7 @@ impl HeldWork {
     }
 }
 
-/// Settles who comes first: the handler that begins, or the drain that gives its work back unused.
+/// Decides a race: either the handler begins, or the drain withdraws its work and gives that work back unused. The first call wins.
 #[derive(Default)]
 pub(super) struct Beginning(AtomicU8);
 
@@ -85,12 +87,12 @@ const BEGUN: u8 = 1;
 const WITHDRAWN: u8 = 2;
 
 impl Beginning {
-    /// Lets the handler begin, unless its work was withdrawn.
+    /// Marks the handler as begun. Returns false when its work was withdrawn: the handler must not begin.
     pub(super) fn begin(&self) -> bool {
         self.0.compare_exchange(NEW, BEGUN, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// Withdraws the work, unless its handler has begun.
+    /// Withdraws the work. Returns false when its handler has begun.
     fn withdraw(&self) -> bool {
         self.0.compare_exchange(NEW, WITHDRAWN, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
@@ -101,7 +103,7 @@ impl Beginning {
 }
 
 impl Held {
-    /// The number of the exchange to be made: a new one, or again that of the last, whose reply was lost.
+    /// The number of the next exchange. After a lost reply it is the number of the last exchange again, so that the database repeats its answer.
     pub(super) fn next_batch(&self) -> i64 {
         let mut state = self.lock();
         if let Some(batch) = state.exchange {
@@ -112,17 +114,17 @@ impl Held {
         batch
     }
 
-    /// Whether the reply of the last exchange is still to come.
+    /// Whether the reply of the last exchange has not been taken over yet.
     pub(super) fn is_outstanding(&self) -> bool {
         self.lock().exchange.is_some()
     }
 
-    /// The last exchange has done nothing: its number is of no use any more.
+    /// Drops the number of the last exchange, which has done nothing in the database; the next exchange gets a new number.
     pub(super) fn nothing_came_of_it(&self) {
         self.lock().exchange = None;
     }
 
-    /// The process was ended: nothing that an earlier number has handed out counts, and none of the replies that are still to come does.
+    /// Drops every outstanding number, because the process was ended: what a reply to one of them names is given to others.
     pub(super) fn give_numbers_up(&self) {
         let mut state = self.lock();
         state.exchange = None;
@@ -130,8 +132,8 @@ impl Held {
         self.start_over.notify_waiters();
     }
 
-    /// The number of a start that hands over to this worker: outstanding until its reply is taken over or nobody waits for that any more.
-    /// None while the worker drains.
+    /// Returns a number for a start that hands over to this worker. The number is outstanding until the start's reply is taken over or the
+    /// start is given up. `None` while the worker drains.
     pub(super) fn begin_start(&self) -> Option<i64> {
         let mut state = self.lock();
         if state.takes_no_starts {
@@ -142,7 +144,7 @@ impl Held {
         Some(batch)
     }
 
-    /// Takes over what a start has handed out. False when the start was given up before: then nobody holds that.
+    /// Takes over the work that a start has handed out. Returns false, and holds nothing, when the start was given up before.
     pub(super) fn take_over_start(&self, batch: i64, work: impl Iterator<Item = (WorkId, HeldWork)>) -> bool {
         let mut state = self.lock();
         let is_outstanding = state.starts.remove(&batch);
@@ -153,14 +155,14 @@ impl Held {
         is_outstanding
     }
 
-    /// The start is not outstanding any more, whatever became of it.
+    /// Drops a start's number, whether its reply was taken over or not.
     pub(super) fn end_start(&self, batch: i64) {
         if self.lock().starts.remove(&batch) {
             self.start_over.notify_waiters();
         }
     }
 
-    /// Lets no further start hand over, and waits for up to `limit` for those that are under way; the rest is given up.
+    /// Lets no further start hand over, waits up to `limit` for the starts that are under way, and gives up those that are left.
     pub(super) async fn end_starts(&self, limit: Duration) {
         self.lock().takes_no_starts = true;
         let is_over = async {
@@ -176,28 +178,28 @@ impl Held {
         self.lock().starts.clear();
     }
 
-    /// Takes over what the last exchange handed out.
+    /// Takes over the work that the last exchange has handed out, and drops the exchange's number.
     pub(super) fn take_over(&self, work: impl Iterator<Item = (WorkId, HeldWork)>) {
         let mut state = self.lock();
         state.exchange = None;
         state.hold(work);
     }
 
-    /// Says how the handler of a piece of work is stopped.
+    /// Stores the handle that stops the handler of a piece of work.
     pub(super) fn set_abort(&self, id: WorkId, abort: AbortHandle) {
         if let Some(work) = self.lock().work.get_mut(&id) {
             work.abort = Some(abort);
         }
     }
 
-    /// The handler of a piece of work has ended.
+    /// Records that the handler of a piece of work has ended.
     pub(super) fn has_result(&self, id: WorkId) {
         if let Some(work) = self.lock().work.get_mut(&id) {
             work.has_result = true;
         }
     }
 
-    /// The database has answered for a piece of work, or it was given back.
+    /// Forgets a piece of work that was settled or given back. A batch without further work counts as finished.
     pub(super) fn remove(&self, id: WorkId) {
         let mut state = self.lock();
         if state.work.remove(&id).is_none() {
@@ -212,12 +214,12 @@ impl Held {
         }
     }
 
-    /// The batches of which everything has been answered for.
+    /// The batches whose work was all settled or given back. The next exchange lets the database forget them.
     pub(super) fn finished(&self) -> Vec<i64> {
         self.lock().finished.clone()
     }
 
-    /// Forgets batches that the database has forgotten.
+    /// Forgets finished batches that the database has forgotten.
     pub(super) fn forget(&self, finished: &[i64]) {
         self.lock().finished.retain(|batch| !finished.contains(batch));
     }
@@ -226,7 +228,7 @@ impl Held {
         self.lock().work.keys().copied().collect()
     }
 
-    /// What a heartbeat tells of this worker.
+    /// What a heartbeat tells the database about this worker.
     pub(super) fn pulse(&self, worker_id: i64) -> WorkerPulse {
         let state = self.lock();
         let now = Instant::now();
@@ -239,8 +241,8 @@ impl Held {
         }
     }
 
-    /// Tells the handler that its work is somebody else's by now, or that its run was cancelled. False when the work is not held any
-    /// more, because it was settled meanwhile.
+    /// Marks work as lost and cancels its handler: the work is held by another worker, or its run or step has ended. Returns false when
+    /// this worker does not hold the work any more, because the work was settled meanwhile.
     pub(super) fn lose(&self, id: WorkId) -> bool {
         let mut state = self.lock();
         let work = state.work.get_mut(&id);
@@ -252,12 +254,12 @@ impl Held {
         is_held
     }
 
-    /// Keeps the handlers that have not begun from beginning; returns their work.
+    /// Withdraws the work whose handlers have not begun, and returns it.
     pub(super) fn withdraw_not_begun(&self) -> Vec<WorkId> {
         self.lock().work.iter().filter(|(_, work)| work.beginning.withdraw()).map(|(id, _)| *id).collect()
     }
 
-    /// Tells every handler that the worker stops, and stops the async ones.
+    /// Cancels every handler's context and aborts the async handlers.
     pub(super) fn abort_all(&self) {
         for work in self.lock().work.values() {
             work.cancelled.cancel();

@@ -1,11 +1,11 @@
-//! What a worker says of attempts and runs. The worker's span adds its queue, id and name to each line.
+//! The log lines of a worker about attempts and runs. The worker's span adds the worker's queue, id and name to each line.
 
 use crate::{
     database::store::{AfterFailure, FailedRun, Fate, Settlement, WhyLost, WorkId},
     worker::shared::Shared,
 };
 
-/// An attempt failed; says what follows.
+/// Logs that an attempt failed, and what follows.
 pub(super) fn attempt_failed(shared: &Shared, settlement: &Settlement, fate: &Fate) {
     let Settlement { id, attempt, outcome } = settlement;
     let (flow, step, error) = (shared.flow.slug(), shared.step_slug(id.step), outcome.error().unwrap_or_default());
@@ -25,13 +25,13 @@ pub(super) fn attempt_failed(shared: &Shared, settlement: &Settlement, fate: &Fa
     }
 }
 
-/// A run failed.
+/// Logs that a run failed.
 pub(super) fn run_failed(shared: &Shared, run: &FailedRun) {
     let step = run.step.map(|step| shared.step_slug(step));
     tracing::error!(flow = shared.flow.slug(), step, run = %run.run_id, error = run.error, "run failed");
 }
 
-/// A result came too late to count.
+/// Logs that a result came too late to count.
 pub(super) fn result_dropped(shared: &Shared, settlement: &Settlement) {
     let id = settlement.id;
     tracing::warn!(
@@ -40,7 +40,8 @@ pub(super) fn result_dropped(shared: &Shared, settlement: &Settlement) {
     );
 }
 
-/// Attempts of this worker are to stop: one line for a run that was cancelled, one for each task that went elsewhere.
+/// Logs that attempts of this worker are to stop: one line for each run that was cancelled or failed, one for each other piece of work
+/// that the worker does not hold any more.
 pub(super) fn work_lost(shared: &Shared, lost: &[(WorkId, WhyLost)]) {
     let mut cancelled: Vec<_> =
         lost.iter().filter(|(_, why)| *why == WhyLost::Cancelled).map(|(id, _)| id.run_id).collect();

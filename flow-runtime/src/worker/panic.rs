@@ -3,11 +3,11 @@
 use std::{any::Any, cell::RefCell, panic, sync::Once};
 
 thread_local! {
-    /// Where this thread panicked last: whoever catches a panic knows its text only.
+    /// Where this thread panicked last. `catch_unwind` returns the text of a panic without its place, so the hook stores the place here.
     static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Remembers the place of each panic from now on, and then does as before. Once a process.
+/// Installs, once a process, a panic hook that stores the place of each panic and then calls the previous hook.
 pub(super) fn remember_places() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
@@ -19,7 +19,7 @@ pub(super) fn remember_places() {
     });
 }
 
-/// The text of a panic that this thread has just caught, with its place where it is known.
+/// The text of a panic that this thread has just caught, with the panic's place where the hook has stored one.
 pub(super) fn text(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no text");

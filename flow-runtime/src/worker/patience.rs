@@ -1,30 +1,31 @@
-//! How often a process renews its lease, and when it may end others: who could not renew its own lease for long waits until the others have had the time to renew theirs.
+//! How often a process renews its lease, and when it may end other processes. A process that could not renew its own lease for long
+//! first gives the others the time to renew theirs, since the same outage may have kept them from renewing.
 
 use std::time::{Duration, Instant};
 
 /// The longest pause between two heartbeats, whatever the lease.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-/// How long after one heartbeat the next renews the lease.
+/// The pause between two renewals of a lease.
 pub(super) fn renew_interval(lease: Duration) -> Duration {
     (lease / 3).min(LONGEST_PAUSE)
 }
 
-/// What a process remembers of its own renewals.
+/// When a process has renewed its own lease, which decides whether it may end others.
 pub(super) struct Patience {
     /// When the last renewal that was answered began.
     renewed_at: Instant,
-    /// When the first renewal after the last gap of more than half a lease began.
+    /// When the first renewal after the last gap of more than half a lease began; `None` when there was no such gap.
     came_back_at: Option<Instant>,
 }
 
 impl Patience {
-    /// A process that has just registered has missed nothing.
+    /// The record of a process that has registered at `now`, without a gap.
     pub(super) fn new(now: Instant) -> Self {
         Self { renewed_at: now, came_back_at: None }
     }
 
-    /// A renewal that began then was answered.
+    /// Records that the renewal which began at `began_at` was answered.
     pub(super) fn renewed(&mut self, began_at: Instant, own_lease: Duration) {
         if began_at.duration_since(self.renewed_at) > own_lease / 2 {
             self.came_back_at = Some(began_at);
@@ -32,8 +33,8 @@ impl Patience {
         self.renewed_at = began_at;
     }
 
-    /// Whether a process whose lease is over may be ended: it has had its whole lease to renew since this one came back, also when
-    /// that lease ended only afterwards.
+    /// Whether another process, with a lease of `its_lease` that is over, may be ended now. After a gap in this process's own renewals, the
+    /// other process first gets the length of its lease to renew, counted from the end of the gap, whenever its lease ended.
     pub(super) fn may_end(&self, now: Instant, its_lease: Duration) -> bool {
         self.came_back_at.is_none_or(|came_back_at| now.duration_since(came_back_at) >= its_lease)
     }

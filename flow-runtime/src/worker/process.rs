@@ -1,5 +1,5 @@
-//! The process: one lease and one heartbeat for all workers that a program has on a database, on a thread of its own, so that no
-//! handler can keep the lease from being renewed. Whoever finds that another process is lost gives its work back.
+//! The process: one lease and one heartbeat for all workers that a program has on a database. The heartbeat has a thread of its own, so
+//! that no handler can keep the lease from being renewed. A heartbeat also recovers the work of other processes whose leases are over.
 
 mod upkeep;
 
@@ -31,7 +31,7 @@ use crate::{
     },
 };
 
-/// The processes that a program has on one database: one, while it has workers there.
+/// The process that a program has on one database: one while the program has workers there, else none.
 #[derive(Default)]
 pub(crate) struct ProcessSlot(tokio::sync::Mutex<Option<Arc<Process>>>);
 
@@ -40,21 +40,21 @@ pub(crate) struct Process {
     heartbeat: Arc<Heartbeat>,
     name: String,
     members: Mutex<Members>,
-    /// Cancelled when its last worker has left.
+    /// Cancelled when the process's last worker has left.
     stop: CancellationToken,
-    /// Cancelled when its thread has ended.
+    /// Cancelled when the process's thread has ended.
     ended: CancellationToken,
 }
 
 struct Members {
-    /// The shortest lease that one of its workers has asked for.
+    /// The shortest lease that a worker of the process has asked for.
     lease: Duration,
     workers: Vec<Arc<Shared>>,
     /// Workers that are being registered.
     seats: usize,
 }
 
-/// A place in a process for a worker, before and after it is registered; left when dropped.
+/// A worker's place in its process, from before the worker is registered on. Dropping the place leaves the process.
 pub(super) struct Membership {
     process: Arc<Process>,
     worker_id: Option<i64>,
@@ -66,7 +66,7 @@ impl ProcessSlot {
         self.0.try_lock().ok()?.clone()
     }
 
-    /// The process that is at work, or a new one, which is registered and has its heartbeat.
+    /// Takes a place in the process that is at work, or starts a new process. The process is registered and has its heartbeat on return.
     pub(super) async fn join(&self, db: &Db, lease: Duration) -> Result<Membership, DbError> {
         let mut slot = self.0.lock().await;
         if let Some(membership) = slot.as_ref().and_then(|process| process.admit(lease)) {
@@ -98,7 +98,7 @@ impl Process {
         self.lock().lease
     }
 
-    /// Keeps a place for another worker, unless the process has stopped.
+    /// Takes a place for another worker; `None` when the process has stopped.
     fn admit(self: &Arc<Self>, lease: Duration) -> Option<Membership> {
         let mut members = self.lock();
         if self.stop.is_cancelled() {
@@ -141,7 +141,7 @@ impl Membership {
         Arc::clone(&self.process.heartbeat)
     }
 
-    /// Takes the place with the worker, which is registered by now.
+    /// Puts the worker, which is registered by now, into its place.
     pub(super) fn enter(&mut self, shared: Arc<Shared>) {
         let mut members = self.process.lock();
         if self.worker_id.replace(shared.worker_id).is_none() {
@@ -150,7 +150,7 @@ impl Membership {
         members.workers.push(shared);
     }
 
-    /// Leaves the process; ends when its thread has ended, if this was its last worker.
+    /// Leaves the process. After its last worker has left, waits until the process's thread has ended.
     pub(super) async fn leave(self) {
         let process = Arc::clone(&self.process);
         drop(self);
@@ -173,7 +173,7 @@ impl Drop for Membership {
     }
 }
 
-/// The life of a process: registered, then a heartbeat now and then until its last worker has left, then a goodbye.
+/// Registers the process, sends heartbeats until its last worker has left, and then marks it stopped.
 async fn live(process: &Process, db: &Db, tell: oneshot::Sender<Result<(), DbError>>) {
     let mut link = Link::new(db.connector().clone());
     let registered = link
@@ -206,12 +206,13 @@ struct Heart<'a> {
     link: Link,
     backoff: Backoff,
     patience: Patience,
-    /// Looks at queues and removes old runs, now and then.
+    /// The task of the last upkeep, which looks at queues and removes old runs.
     upkeep: Option<JoinHandle<()>>,
 }
 
 impl Heart<'_> {
-    /// Renews the lease, tells workers what they have lost, and recovers what others have lost. Returns the pause until the next beat.
+    /// Renews the lease, tells the process's workers what they have lost, and recovers what other processes have lost. Returns the pause
+    /// until the next beat.
     async fn beat(&mut self) -> Duration {
         let members = self.process.workers();
         let pulses: Vec<_> = members.iter().map(|member| member.held.pulse(member.worker_id)).collect();
@@ -246,13 +247,13 @@ impl Heart<'_> {
         }
     }
 
-    /// A third of the lease, or until another process's lease is over.
+    /// The pause after a beat: until the lease is to be renewed, or until another process's lease is over, whichever is shorter.
     fn pause(&self, heard: &Heard) -> Duration {
         let own = renew_interval(self.process.lease());
         heard.next_end.map_or(own, |end| own.min(end + Duration::from_millis(10)))
     }
 
-    /// Tells the workers what they do not hold any more, and wakes those that are to stop.
+    /// Tells each worker which work it does not hold any more, and wakes the workers that are to stop.
     fn take_in(&self, members: &[Arc<Shared>], heard: &Heard) {
         for (place, member) in members.iter().enumerate() {
             let lost = heard.lost.iter().filter(|(of, ..)| *of == place).map(|(_, id, why)| (*id, *why));
@@ -263,19 +264,19 @@ impl Heart<'_> {
         }
         for (member, (state, reason)) in members.iter().zip(&heard.states) {
             if state.is_the_end() {
-                // The main loop's next exchange learns the same, and why.
+                // The worker's next exchange gets the same state with its reason, and acts on it.
                 tracing::debug!(worker_id = member.worker_id, ?state, reason, "the worker is to stop");
                 member.wake.notify_one();
             }
         }
     }
 
-    /// Ends processes that have not renewed their leases, and gives back what they, and workers that are gone, held. A process that was
-    /// ended itself gives its own back in the same way, and then goes on under a new number.
+    /// Ends other processes whose leases are over, and recovers what they held and what workers that are gone held. When this process was
+    /// ended itself, its own work is recovered in the same way, and the process then goes on under a new number.
     async fn recover(&mut self, members: &[Arc<Shared>], heard: &Heard, began_at: Instant) {
         let may_end = |(_, lease): &&(i64, Duration)| self.patience.may_end(began_at, *lease);
         let expired: Vec<i64> = heard.expired.iter().filter(may_end).map(|(process, _)| *process).collect();
-        // The own lease comes first: what is left then is for the next beat.
+        // Recovery ends in time for the next renewal of this process's own lease; the next beat goes on with what is left.
         let until = began_at + renew_interval(self.process.lease()) / 2;
         let mut news = News::default();
         let recovered = recover(&mut self.link, &expired, &heard.rows, until, &mut news).await;
@@ -293,12 +294,13 @@ impl Heart<'_> {
         }
     }
 
-    /// Lets the workers go on: under a new number when this process was ended, else those that belong to another process under the
-    /// present one. Returns false while something that they held is still listed.
+    /// Lets the process's workers go on. When this process was ended, it gets a new number; else the workers that are registered under an
+    /// older number are moved to the present one. Returns false while work that they held is still listed in their hands.
     async fn revive(&mut self, members: &[Arc<Shared>], heard: &Heard) -> Result<bool, DbError> {
         let next = if heard.has_ended { random_id() } else { self.process.id() };
         let workers: Vec<i64> = members.iter().map(|member| member.worker_id).collect();
-        // What was handed out under a number before is given to others by now: that number must not hand the same work out again.
+        // Work that an outstanding number has handed out is given to others. An exchange that is repeated under that number after the
+        // revival would hand the same work out again, so the numbers are dropped first.
         for (member, (state, _)) in members.iter().zip(&heard.states) {
             if *state == WorkerState::ProcessEnded {
                 member.held.give_numbers_up();
@@ -321,7 +323,7 @@ impl Heart<'_> {
         Ok(has_revived)
     }
 
-    /// Marks the process stopped, so that nobody waits for its lease.
+    /// Marks the process stopped, so that other processes need not wait for the end of its lease.
     async fn say_goodbye(mut self) {
         let id = self.process.id();
         let stopped =
@@ -333,8 +335,8 @@ impl Heart<'_> {
     }
 }
 
-/// Ends the processes and recovers the rows, until `until`; what cannot be had now is left to a later heartbeat, of whatever process.
-/// Returns whether there is more to do at once, and adds what this has brought about to `news`.
+/// Ends the processes `expired` and recovers the rows of hands `rows`, until `until`. What another transaction has locked is left to a
+/// later heartbeat of any process. Returns whether there is more to do at once, and adds what is to be told to `news`.
 async fn recover(
     link: &mut Link,
     expired: &[i64],
@@ -357,13 +359,14 @@ async fn recover(
     Ok(has_ended)
 }
 
-/// This process was ended; or one of its workers belongs to a process that is gone: it was registered for a number that was given up
-/// meanwhile, or the reply that told of the number that it has was lost.
+/// Whether the workers must be moved to a live number of the process: the process was ended, or a worker is registered under a number
+/// that is gone. The latter happens when the process gets a new number while the worker is being registered, and when the reply to an
+/// earlier revival was lost.
 fn must_revive(heard: &Heard) -> bool {
     heard.has_ended || heard.states.iter().any(|(state, _)| *state == WorkerState::ProcessEnded)
 }
 
-/// The machine's name.
+/// The machine's host name, for the process's name in the database.
 fn hostname() -> String {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok().or_else(|| std::env::var("HOSTNAME").ok());
     name.map_or_else(|| "host".to_owned(), |name| name.trim().to_owned())

@@ -1,8 +1,8 @@
-//! Which part of its queue a worker reads: all of it, or only what lies behind the places that it has come to.
+//! Which part of its queue a worker reads: the whole queue, or only what lies behind the worker's marks.
 //!
-//! Rows that were claimed lie dead at the beginning of a queue until vacuum may remove them, which somebody's old transaction can put
-//! off for long; a read that begins behind them does not meet them. What waits before a mark, such as a retry, is found by the next
-//! read in full.
+//! Rows that were claimed lie dead at the beginning of a queue until vacuum may remove them, which an old transaction can delay for
+//! long. A read that begins behind a mark skips these rows. Work that waits before a mark, such as a retry, is found by the next read in
+//! full.
 
 use std::time::Duration;
 
@@ -10,20 +10,20 @@ use tokio::time::Instant;
 
 use crate::database::store::{Exchanged, Mark};
 
-/// How long what waits before the marks may stay unseen.
+/// How long work that waits before the marks may stay unseen.
 const FULL_AT_LEAST_EVERY: Duration = Duration::from_secs(1);
 
-/// A read in full that takes longer is followed by a pause, so that such reads use at most a twentieth of the time.
+/// A read in full that takes longer than this is followed by a pause, so that reads in full use at most a twentieth of the time.
 const CHEAP: Duration = Duration::from_millis(1);
 
-/// How many times as long as the read that pause is.
+/// How many times as long as the read in full the pause after it is.
 const PAUSE: u32 = 19;
 
 /// How a worker has read its queue so far.
 pub(super) struct ReadPosition {
     /// The last place read in each priority.
     marks: Vec<Mark>,
-    /// Something may wait before the marks.
+    /// Work may wait before the marks.
     is_behind: bool,
     /// The last read in full came to the end of the queue.
     is_at_end: bool,
@@ -40,19 +40,19 @@ impl Default for ReadPosition {
 }
 
 impl ReadPosition {
-    /// There may be new work anywhere in the queue.
+    /// Makes the next read a read in full, because new work may be anywhere in the queue.
     pub(super) fn look_everywhere(&mut self) {
         self.is_behind = true;
     }
 
-    /// Where the next read begins; everywhere when there are no marks.
+    /// The places behind which the next read begins, one a priority. Without marks the next read is a read in full.
     pub(super) fn marks(&self) -> Vec<Mark> {
         let now = Instant::now();
         let is_due = self.is_behind || self.is_at_end || now >= self.full_at + FULL_AT_LEAST_EVERY;
         if is_due && now >= self.full_not_before { Vec::new() } else { self.marks.clone() }
     }
 
-    /// Learns from the reply to a read that began at the marks, or everywhere. Returns whether the next one may find more at once.
+    /// Learns from the reply to a read in full (`was_full`) or to a read behind the marks. Returns whether a further read now may find work.
     pub(super) fn learn(&mut self, was_full: bool, reply: &Exchanged) -> bool {
         let now = Instant::now();
         self.due_at = reply.next_due.map(|wait| now + wait);
@@ -79,7 +79,7 @@ impl ReadPosition {
         reply.has_more
     }
 
-    /// When to read although nobody has told of new work.
+    /// When to read next although no notification of new work has come; `None` leaves the time to the poll interval.
     pub(super) fn next_at(&self) -> Option<Instant> {
         let full_at = self.is_behind.then_some(self.full_not_before);
         [self.due_at, full_at].into_iter().flatten().min()

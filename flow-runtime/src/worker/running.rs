@@ -43,7 +43,7 @@ impl RunningWorker {
         self.worker_id.into()
     }
 
-    /// How the worker is, without asking the database: for the probes of whatever runs this process. docs/operations.md has an example.
+    /// The worker's health, without a call of the database: for liveness and readiness probes. docs/operations.md has an example.
     ///
     /// ```no_run
     /// # fn example(worker: &flow_runtime::RunningWorker) -> u16 {
@@ -55,13 +55,14 @@ impl RunningWorker {
         self.vitals.health(is_alive, self.stop.is_cancelled())
     }
 
-    /// Waits until the worker has stopped by itself or by a shutdown.
+    /// Waits until the worker has stopped, by itself or by a shutdown.
     ///
     /// # Errors
-    /// What made it stop, when that was not a shutdown; told once, to the first who asks.
+    /// The error that made the worker stop, if any. The error is returned once, to the first caller; later calls return `Ok`.
+    /// [`WorkerError::BrokeOff`] when the worker's task has panicked.
     pub async fn stopped(&self) -> Result<(), WorkerError> {
         let mut ended = self.ended.clone();
-        // An error here means that the worker's task is gone, which is as stopped as can be.
+        // An error here means that the worker's task is gone without having stored a result; the check below then returns `BrokeOff`.
         let _ = ended.wait_for(|ended| *ended).await;
         if !*self.ended.borrow() {
             return Err(WorkerError::BrokeOff);
@@ -73,8 +74,8 @@ impl RunningWorker {
     /// gives their tasks back, settles, and marks the worker stopped. Concurrent calls share one drain.
     ///
     /// # Errors
-    /// [`WorkerError::StillDraining`] when the database does not answer in time; the drain goes on, and the next call
-    /// waits for it again. Otherwise as [`RunningWorker::stopped`].
+    /// [`WorkerError::StillDraining`] when the worker has not stopped 10 s after the grace, as when the database does not answer. The drain
+    /// goes on, and the next call waits for its end again. Otherwise as [`RunningWorker::stopped`].
     pub async fn shutdown(&self) -> Result<(), WorkerError> {
         self.stop.cancel();
         match tokio::time::timeout(self.shutdown_limit, self.stopped()).await {

@@ -21,7 +21,7 @@ use crate::{
     },
 };
 
-/// Several workers in one process: they share the database's connections, its listener, and one shutdown.
+/// Several workers in one process: they share the pool of connections, the listening connection, the process's lease, and one shutdown.
 ///
 /// ```no_run
 /// # use flow_runtime::prelude::*;
@@ -42,7 +42,7 @@ pub struct WorkerSet {
     workers: Vec<Worker>,
 }
 
-/// A set of workers that is still being put together.
+/// A set of workers that can still be added to.
 #[derive(Debug)]
 pub struct WorkerSetBuilder {
     db: Db,
@@ -50,7 +50,8 @@ pub struct WorkerSetBuilder {
     name_prefix: Option<String>,
 }
 
-/// How one step runs in this process, if at all: how many handlers at once, and the options of its worker.
+/// How one step runs in this process: how many handlers at once, and the options of the step's worker; or that this process does not run
+/// the step.
 ///
 /// ```
 /// use flow_runtime::Pool;
@@ -71,7 +72,7 @@ impl Pool {
         Self { config: Some(WorkerConfig { concurrency: Some(slots), ..WorkerConfig::default() }) }
     }
 
-    /// This process does not run the step.
+    /// No pool: this process does not run the step.
     pub fn none() -> Self {
         Self { config: None }
     }
@@ -117,7 +118,7 @@ impl Pool {
         self.with(|config| config.on_options = on_options)
     }
 
-    /// A pool of no slots has no options.
+    /// Sets an option. Does nothing for [`Pool::none`].
     fn with(mut self, set: impl FnOnce(&mut WorkerConfig)) -> Self {
         if let Some(config) = &mut self.config {
             set(config);
@@ -132,7 +133,7 @@ impl WorkerSet {
         WorkerSetBuilder { db: db.clone(), workers: Vec::new(), name_prefix: None }
     }
 
-    /// Starts one worker after the other. When one is refused, those that had started are shut down.
+    /// Starts one worker after the other. When a worker is refused, the workers that have started are shut down.
     ///
     /// # Errors
     /// Those of [`Worker::start`].
@@ -142,7 +143,7 @@ impl WorkerSet {
             match worker.start().await {
                 Ok(running) => set.workers.push(Arc::new(running)),
                 Err(error) => {
-                    // The first error says why; one of the shutdown would hide it.
+                    // An error of the shutdown is dropped: the error of the start says why the set was refused.
                     let _ = set.shutdown().await;
                     return Err(error);
                 }
@@ -154,7 +155,7 @@ impl WorkerSet {
     /// Starts, works until SIGTERM, SIGINT or the first fatal error of a worker, and shuts all of them down.
     ///
     /// # Errors
-    /// Those of [`Worker::start`] and [`RunningWorker::stopped`].
+    /// [`WorkerError::Signals`], and the errors of [`Worker::start`], [`RunningWorker::stopped`] and [`RunningWorker::shutdown`].
     pub async fn run(self) -> Result<(), WorkerError> {
         let mut signals = Signals::new()?;
         let set = self.start().await?;
@@ -179,16 +180,16 @@ impl WorkerSetBuilder {
         self
     }
 
-    /// What the names of the set's workers begin with, in place of the program's: `shop-42` gives `shop-42:shop__ship`. A worker
-    /// with a name of its own keeps it.
+    /// The beginning of the workers' names, in place of the program's name: `shop-42` gives `shop-42:shop__ship`. A worker with a name of
+    /// its own keeps that name.
     #[must_use]
     pub fn name_prefix(mut self, prefix: impl Into<String>) -> Self {
         self.name_prefix = Some(prefix.into());
         self
     }
 
-    /// Adds one worker for each step of a flow with step queues. `pool` gives the slots and options of each step; a `match` over
-    /// the step enum makes a forgotten step a compile error.
+    /// Adds one worker for each step of a flow with step queues, except steps with [`Pool::none`]. `pool` gives the slots and options of
+    /// each step; with a `match` over the step enum in `pool`, a forgotten step is a compile error.
     #[must_use]
     pub fn pools<Q: StepQueued>(mut self, queues: Q, pool: impl Fn(<Q::Flow as Flow>::Step) -> Pool) -> Self {
         for step in <<Q::Flow as Flow>::Step as StepEnum>::ALL {
@@ -228,12 +229,12 @@ impl RunningSet {
         self.workers.iter().map(|worker| &**worker)
     }
 
-    /// How the workers are as one: alive and ready when all of them are, with the greatest ages. `None` for a set without workers.
+    /// The health of all workers together: alive and ready when all of them are, with the greatest ages. `None` for a set without workers.
     pub fn health(&self) -> Option<WorkerHealth> {
         self.workers().map(RunningWorker::health).reduce(WorkerHealth::join)
     }
 
-    /// Waits until every worker has stopped, or one of them with an error.
+    /// Waits until every worker has stopped, or until one worker has stopped with an error.
     ///
     /// # Errors
     /// The first error of a worker.
@@ -249,10 +250,10 @@ impl RunningSet {
         Ok(())
     }
 
-    /// Shuts all workers down, at the same time. See [`RunningWorker::shutdown`].
+    /// Shuts all workers down at the same time. See [`RunningWorker::shutdown`].
     ///
     /// # Errors
-    /// The first error of a worker; all of them are shut down all the same.
+    /// The first error of a worker. The other workers are shut down all the same.
     pub async fn shutdown(&self) -> Result<(), WorkerError> {
         let mut waiting = JoinSet::new();
         for worker in &self.workers {

@@ -24,18 +24,18 @@ pub(super) struct Shared {
     pub(super) worker_id: i64,
     pub(super) heartbeat: Arc<Heartbeat>,
     pub(super) config: WorkerConfig,
-    /// How many of its steps begin with their run.
+    /// How many of the steps that the worker serves begin with their run.
     pub(super) first_steps: usize,
-    /// Where its handlers run, whoever hands work over.
+    /// The runtime in which the worker's handlers run. A start that hands work over may come from another runtime.
     pub(super) runtime: Handle,
     pub(super) span: tracing::Span,
     pub(super) held: Held,
     pub(super) last_exchange: Arc<LastExchange>,
-    /// The handlers at work.
+    /// The tasks of the running handlers.
     pub(super) handlers: TaskTracker,
     /// Cancelled when the worker is to drain.
     pub(super) stop: CancellationToken,
-    /// Wakes the main loop: a claim may find something now.
+    /// Wakes the main loop, because a claim may find work now.
     pub(super) wake: Arc<Notify>,
     pub(super) results: mpsc::UnboundedSender<Settlement>,
     pub(super) notices: mpsc::UnboundedSender<Notice>,
@@ -43,13 +43,13 @@ pub(super) struct Shared {
 
 /// What the heartbeat has found about a worker, to be logged by the worker.
 pub(super) enum Notice {
-    /// Work that it does not hold any more, each with why.
+    /// Work that the worker does not hold any more, each piece with the reason.
     Lost(Vec<(WorkId, WhyLost)>),
-    /// Queues of its flow that need somebody.
+    /// Queues of the worker's flow that need attention.
     Queues {
-        /// They have work and no worker.
+        /// Queues that have work and no worker.
         unserved: Vec<String>,
-        /// They have work that nobody would take up.
+        /// Queues with work that no worker would ever take up.
         stranded: Vec<String>,
     },
 }
@@ -58,13 +58,13 @@ impl Shared {
     /// Hands the outcome of one attempt to the main loop.
     pub(super) fn finish(&self, settlement: Settlement) {
         self.held.has_result(settlement.id);
-        // The receiver is gone only when the worker has given up its tasks.
+        // Sending fails only after the worker's main task has ended; the result is then of no use.
         let _ = self.results.send(settlement);
     }
 
-    /// Hands what the heartbeat has found to the worker's log.
+    /// Hands what the heartbeat has found to the task that logs within the worker's span.
     pub(super) fn notice(&self, notice: Notice) {
-        // The receiver is gone only when the worker is.
+        // Sending fails only after the worker has ended; the notice is then of no use.
         let _ = self.notices.send(notice);
     }
 

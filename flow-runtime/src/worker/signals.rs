@@ -16,7 +16,7 @@ impl Signals {
         Ok(Self { terminate: watch(SignalKind::terminate())?, interrupt: watch(SignalKind::interrupt())? })
     }
 
-    /// Ends when one of them arrives.
+    /// Waits until SIGTERM or SIGINT arrives.
     pub(crate) async fn received(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}

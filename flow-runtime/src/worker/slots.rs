@@ -1,11 +1,11 @@
-//! The slots of a worker: how many of its handlers run, and how many more are kept for what has been asked for.
+//! The slots of a worker: how many handlers run, and how many more slots are reserved for work that an exchange or a start has asked for.
 
 use std::sync::{
     Arc,
     atomic::{AtomicUsize, Ordering},
 };
 
-/// How many slots are in use, of as many as the worker's configuration says.
+/// Counts the slots in use. The worker's configuration says how many slots there are.
 #[derive(Default)]
 pub(super) struct Slots(Arc<Counts>);
 
@@ -13,22 +13,22 @@ pub(super) struct Slots(Arc<Counts>);
 struct Counts {
     /// Handlers that run.
     running: AtomicUsize,
-    /// These, and what is kept for work that is to come.
+    /// Running handlers and reserved slots together.
     taken: AtomicUsize,
 }
 
-/// Slots that are kept for work that has been asked for and is to come; those that it does not need are free again when this is dropped.
+/// Slots that are reserved for work that an exchange or a start has asked for. Dropping the reservation frees those that were not filled.
 #[derive(Default)]
 pub(super) struct Reservation {
     counts: Arc<Counts>,
     count: usize,
 }
 
-/// A running handler's place; given back when dropped.
+/// The slot of a running handler. Dropping it frees the slot.
 pub(super) struct Slot(Arc<Counts>);
 
 impl Slots {
-    /// No slots yet.
+    /// A reservation of no slots yet.
     pub(super) fn reservation(&self) -> Reservation {
         Reservation { counts: Arc::clone(&self.0), count: 0 }
     }
@@ -38,19 +38,20 @@ impl Slots {
         self.0.running.load(Ordering::Acquire)
     }
 
-    /// How many slots are in use or kept.
+    /// How many slots are in use or reserved.
     pub(super) fn taken(&self) -> usize {
         self.0.taken.load(Ordering::Acquire)
     }
 }
 
 impl Reservation {
-    /// How many slots are kept.
+    /// How many slots are reserved here.
     pub(super) fn count(&self) -> usize {
         self.count
     }
 
-    /// Keeps more, up to `wanted`, as far as less than `most` are taken. Returns how much may be asked for: at most `wanted`.
+    /// Reserves more slots until there are `wanted` here or `most` are taken in all. Returns how many pieces of work the caller may ask
+    /// for: at most `wanted`.
     pub(super) fn grow_to(&mut self, wanted: usize, most: usize) -> usize {
         let missing = wanted.saturating_sub(self.count);
         let mut got = 0;
@@ -64,7 +65,7 @@ impl Reservation {
         wanted.min(self.count)
     }
 
-    /// Gives back what is more than `needed`. Returns how many that were.
+    /// Frees the slots here beyond `needed`. Returns how many were freed.
     pub(super) fn shrink_to(&mut self, needed: usize) -> usize {
         let freed = self.count.saturating_sub(needed);
         self.counts.taken.fetch_sub(freed, Ordering::AcqRel);
@@ -72,11 +73,11 @@ impl Reservation {
         freed
     }
 
-    /// Uses one of them for a handler.
+    /// Turns one reserved slot into the slot of a running handler.
     pub(super) fn fill(&mut self) -> Slot {
         match self.count.checked_sub(1) {
             Some(left) => self.count = left,
-            // More came than was asked for: it runs all the same, and the next call asks for less.
+            // More work came than was asked for. The handler runs all the same, and later calls ask for less.
             None => drop(self.counts.taken.fetch_add(1, Ordering::AcqRel)),
         }
         self.counts.running.fetch_add(1, Ordering::AcqRel);

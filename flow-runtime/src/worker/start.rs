@@ -1,4 +1,4 @@
-//! A worker's start: schema, deployment, registration, then its tasks.
+//! A worker's start: schema, deployment, the process's heartbeat, registration, and the worker's background tasks.
 
 use std::{
     sync::{Arc, Weak},
@@ -39,17 +39,17 @@ use crate::{
     },
 };
 
-/// How long a drain may take beyond the grace before `shutdown` says that it is not done.
+/// How long a drain may take beyond the grace before `shutdown` returns `StillDraining`.
 const SHUTDOWN_MARGIN: Duration = Duration::from_secs(10);
 
 impl Worker {
     /// Deploys the flow, registers the worker and lets it work in the background.
     ///
     /// # Errors
-    /// [`WorkerError::Deploy`] when flow or worker were refused, or the database is out of reach
-    /// ([`WorkerError::is_transient`] tells).
+    /// [`WorkerError::Deploy`] when the flow or the worker was refused; that or [`WorkerError::Db`] when the database is out of reach, where
+    /// [`WorkerError::is_transient`] is true.
     pub async fn start(self) -> Result<RunningWorker, WorkerError> {
-        // A task of its own, so that dropping this future cannot leave a worker half started.
+        // The start runs in a task of its own, so that dropping this future cannot leave a worker half started.
         match tokio::spawn(start(self)).await {
             Ok(started) => started,
             Err(panic) => std::panic::resume_unwind(panic.into_panic()),
@@ -59,7 +59,7 @@ impl Worker {
     /// Starts, works until SIGTERM, SIGINT or a fatal error, and shuts down.
     ///
     /// # Errors
-    /// Those of [`Worker::start`] and [`RunningWorker::stopped`].
+    /// [`WorkerError::Signals`], and the errors of [`Worker::start`], [`RunningWorker::stopped`] and [`RunningWorker::shutdown`].
     pub async fn run(self) -> Result<(), WorkerError> {
         let mut signals = Signals::new()?;
         let running = self.start().await?;
@@ -73,7 +73,7 @@ impl Worker {
     }
 }
 
-/// Deploys, registers and sets to work.
+/// Migrates or checks the schema, deploys the flow, registers the worker and spawns its tasks.
 async fn start(worker: Worker) -> Result<RunningWorker, WorkerError> {
     worker.db.connector().refuse_shared_processes().await.map_err(DeployError::from)?;
     if worker.db.is_managed() {
@@ -83,13 +83,13 @@ async fn start(worker: Worker) -> Result<RunningWorker, WorkerError> {
     }
     let mut link = Link::new(worker.db.connector().clone());
     let connection = link.get().await?;
-    // Before the deployment: a program that was taken out of service must not bring its shape of the flow back.
+    // The name is checked before the deployment: a program that was taken out of service must not bring back its shape of the flow.
     in_time(deadline::READ, store::refuse_disabled(connection, worker.name())).await?;
     deploy(connection, &worker).await?;
     if fault::is_cut("deploying") {
         link.lose();
     }
-    // A worker that could not renew would lose what it claims: the process and its heartbeat come before its registration.
+    // The process and its heartbeat come before the registration: a worker whose lease is not renewed would lose what it claims.
     let mut membership = worker.db.companion::<ProcessSlot>().join(&worker.db, worker.config.lease).await?;
     let heartbeat = membership.heartbeat();
     let worker_id = random_id();
@@ -132,7 +132,7 @@ async fn start(worker: Worker) -> Result<RunningWorker, WorkerError> {
     Ok(RunningWorker { worker_id, stop, ended: has_ended, result, shutdown_limit, vitals })
 }
 
-/// Logs what the heartbeat has found, within the worker's span.
+/// Logs, within the worker's span, what the heartbeat has found about the worker.
 async fn tell(shared: Weak<Shared>, mut notices: mpsc::UnboundedReceiver<Notice>) {
     while let Some(notice) = notices.recv().await {
         let Some(shared) = shared.upgrade() else { return };
@@ -145,7 +145,8 @@ async fn tell(shared: Weak<Shared>, mut notices: mpsc::UnboundedReceiver<Notice>
     }
 }
 
-/// The worker's life: the main loop. Should it break off, the worker leaves its process all the same.
+/// Runs the main loop and the drain, leaves the process and stores the result. When this task panics, dropping `membership` leaves the
+/// process all the same.
 async fn work(
     shared: Arc<Shared>,
     link: Link,

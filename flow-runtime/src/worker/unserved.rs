@@ -1,5 +1,5 @@
-//! The check for unserved queues: once a minute one worker of a process looks which queues of a flow have work and no worker, or work that
-//! nobody would take up, and logs what has changed since the last look.
+//! The check for unserved and stranded queues: once a minute a process looks which queues of its flows have work and no worker, or work
+//! that no worker would ever take up. A worker of the flow logs what has changed since the last look.
 
 use std::{
     collections::HashMap,
@@ -7,13 +7,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long after its first worker of a flow a process looks first: the other workers of a set have started by then.
+/// The pause before a process first looks at a flow's queues. The other workers of a set have started by then, so their queues are served.
 const FIRST_PAUSE: Duration = Duration::from_secs(3);
 
-/// How long it then does not look again. Source: a missing pool is noticed within a minute, at a query a minute.
+/// The shortest pause between two looks at one flow's queues. Source: a missing pool is noticed within about a minute, for one look a minute.
 const PAUSE: Duration = Duration::from_secs(60);
 
-/// What the workers of one process have seen of each flow's queues.
+/// What one process has seen at its last look at each flow's queues.
 #[derive(Debug, Default)]
 pub(crate) struct UnservedCheck {
     flows: Mutex<HashMap<String, Seen>>,
@@ -27,7 +27,7 @@ struct Seen {
 }
 
 impl UnservedCheck {
-    /// Returns true to one worker a process and minute; that worker runs the check of the queues of `flow`.
+    /// Returns true once a minute for each flow; the caller then looks at the queues of `flow`. Other workers of the flow get false.
     pub(crate) fn is_due(&self, flow: &str, now: Instant) -> bool {
         self.with(flow, |seen| {
             let next = *seen.next_look_at.get_or_insert(now + FIRST_PAUSE);
@@ -39,7 +39,7 @@ impl UnservedCheck {
         })
     }
 
-    /// Logs the unserved and the stranded queues of `flow`, unless they are the same as last time.
+    /// Logs the unserved and the stranded queues of `flow` that the last look found, unless the look before found the same.
     pub(crate) fn report(&self, flow: &str, unserved: Vec<String>, stranded: Vec<String>) {
         let (is_news, is_damage_news) = self.with(flow, |seen| {
             let news = (seen.unserved != unserved, seen.stranded != stranded);
@@ -66,7 +66,7 @@ impl UnservedCheck {
     }
 
     fn with<T>(&self, flow: &str, act: impl FnOnce(&mut Seen) -> T) -> T {
-        // Each entry is whole between any two statements, so a panic elsewhere leaves nothing half written.
+        // A poisoned lock is used all the same: a panic cannot leave an entry half written.
         let mut flows = self.flows.lock().unwrap_or_else(PoisonError::into_inner);
         act(flows.entry(flow.to_owned()).or_default())
     }

@@ -1,4 +1,4 @@
-//! Whether a database that somebody else migrates has what this program relies on.
+//! Checks that a database which somebody else migrates has everything that this program relies on.
 
 use std::collections::BTreeSet;
 
@@ -9,17 +9,17 @@ use crate::{
     error::{DbError, MigrateError},
 };
 
-/// What a freshly migrated database holds, one object a line, sorted. `migrate::the_check_expects_what_a_migration_makes`
-/// writes it down and compares it.
+/// The objects of a freshly migrated database, one a line, sorted. The test `migrate::the_check_expects_what_a_migration_makes` writes and
+/// compares the file.
 const EXPECTED: &str = include_str!("objects.txt");
 
-/// Lists the objects of a database as [`EXPECTED`] writes them.
+/// Lists the objects of a database in the form of [`EXPECTED`].
 const LIST_OBJECTS: &str = include_str!("objects.sql");
 
-/// What the schema says of itself.
+/// The version and the interfaces that the schema states.
 #[derive(sqlx::FromRow)]
 struct Stored {
-    /// The newest migration applied.
+    /// The version of the newest migration that was applied.
     version: i32,
     oldest: Option<i32>,
     newest: Option<i32>,
@@ -30,9 +30,10 @@ pub(crate) async fn check_interface(connection: &mut PgConnection) -> Result<(),
     judge_interface(&read_stored(connection).await?)
 }
 
-/// The same, and refuses a database that lacks anything this program or its SQL uses, naming all of it.
+/// Refuses a database whose oldest supported interface is newer than this program's, and one that lacks anything which this program or its
+/// SQL uses; the error names everything that is missing.
 ///
-/// What lies behind the interface of a newer schema is its own affair, so there the interface's number alone counts.
+/// The objects of a newer schema may differ behind its interface, so for a newer schema only the interface's number is checked.
 pub(crate) async fn check_schema(connection: &mut PgConnection) -> Result<(), MigrateError> {
     let stored = read_stored(connection).await;
     if let Ok(stored) = &stored {
@@ -53,7 +54,7 @@ pub(crate) async fn check_schema(connection: &mut PgConnection) -> Result<(), Mi
     if !missing.is_empty() && is_begun {
         return Err(MigrateError::Incomplete { missing });
     }
-    // Without any schema, and where a right is missing, the server's own answer says it best.
+    // Without any schema, or without the right to read it, the server's own error is returned.
     stored?;
     Ok(())
 }
@@ -79,8 +80,8 @@ fn judge_interface(stored: &Stored) -> Result<(), MigrateError> {
     }
 }
 
-/// The expected objects that were not found, as people read them. A table that is missing stands for its columns, and for the functions
-/// that take its rows.
+/// The expected objects that were not found, for the error text. A missing table stands for its columns and for the functions that take
+/// its rows, which are left out.
 fn missing_from(found: &BTreeSet<String>) -> Vec<String> {
     let is_found = |object: &str| found.contains(object);
     let is_owned_by_a_missing_one = |object: &str| {

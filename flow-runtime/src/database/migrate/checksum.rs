@@ -1,4 +1,4 @@
-//! Checksums of what was applied.
+//! Checksums of the migrations, functions and views that were applied.
 
 use sha2::{Digest, Sha256};
 use sqlx::PgConnection;
@@ -13,7 +13,7 @@ pub(super) async fn stored_checksums(connection: &mut PgConnection) -> Result<Ve
         .await?)
 }
 
-/// The checksum of one text.
+/// The checksum of a text: its SHA-256 in hexadecimal digits.
 pub(super) fn checksum(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes()))
 }

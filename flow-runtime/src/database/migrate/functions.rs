@@ -1,8 +1,8 @@
-//! The SQL functions and views, a file each, by the folder that says who may call them; see docs/architecture.md.
+//! The list of SQL functions and views, a file each, in folders that say who may call them; see docs/architecture.md.
 
 /// One SQL file.
 pub(super) struct Function {
-    /// The file's name and the function's or view's: a view's file begins with `show_`.
+    /// The name of the file, which is the function's name; the file of a view `x` is named `show_x`.
     pub(super) name: &'static str,
     pub(super) text: &'static str,
 }
@@ -13,7 +13,7 @@ macro_rules! sql_files {
     };
 }
 
-/// Every file, in the order of their making: views come last.
+/// Every file, in the order in which they are applied. Views come last, because they read functions.
 pub(super) const FUNCTIONS: &[Function] = sql_files![
     "delivery": [
         "count_messages",
@@ -207,7 +207,7 @@ pub(super) const FUNCTIONS: &[Function] = sql_files![
     ],
 ];
 
-/// The functions that look few rows of large tables up by their keys, and are called often.
+/// The functions that programs and people call and that look up few rows of large tables by their keys.
 const PLANNED: &[&str] = &[
     "cancel_run",
     "cancel_run_quietly",
@@ -229,8 +229,8 @@ const PLANNED: &[&str] = &[
     "stranded_queues",
 ];
 
-/// What the planner may not do in [`PLANNED`] and in all that these call: what is right for large joins is wrong for a few keys, and
-/// statistics may be of an empty table. Source: docs/decisions/0003.
+/// The planner's settings in [`PLANNED`] and in every function that those call. They switch off the plans that suit large joins and are slow
+/// for a few keys, since the planner's statistics may be those of an empty table. Source: docs/decisions/0003.
 const PLANNER_SETTINGS: &[(&str, &str)] = &[
     ("enable_seqscan", "off"),
     ("enable_hashjoin", "off"),
@@ -243,7 +243,7 @@ const PLANNER_SETTINGS: &[(&str, &str)] = &[
 ];
 
 impl Function {
-    /// The statements that make it, with the planner's settings where they apply.
+    /// The statements that make the function or view, with the planner's settings for a function in [`PLANNED`].
     pub(super) fn statements(&self) -> String {
         let mut statements = self.text.to_owned();
         if PLANNED.contains(&self.name) {

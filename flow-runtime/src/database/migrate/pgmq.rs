@@ -1,26 +1,26 @@
-//! Whether somebody else has installed PGMQ, and whether that version's tables are those that the engine knows.
+//! Finds out whether somebody else has installed PGMQ, and in a version whose tables the engine knows.
 
 use sqlx::PgConnection;
 
 use crate::error::{DbError, MigrateError};
 
-/// The oldest extension whose tables the engine knows.
+/// The oldest version of the extension whose tables the engine knows.
 const OLDEST: (u32, u32) = (1, 11);
 
-/// What is there of PGMQ.
+/// What a database has of PGMQ.
 #[derive(sqlx::FromRow)]
 struct Found {
-    /// The extension's version.
+    /// The extension's version; `None` without the extension.
     extension: Option<String>,
-    /// The schema has PGMQ's type of messages.
+    /// Whether PGMQ's type of messages is there.
     has_messages: bool,
-    /// The crate that installs PGMQ's SQL has written down what it installed, and can update it.
+    /// Whether the crate that installs PGMQ's SQL has recorded its installation, and so can update it.
     is_ours_to_update: bool,
-    /// Messages have headers: since 1.5.
+    /// Whether messages have headers, as since PGMQ 1.5.
     has_headers: bool,
-    /// Messages know when they were last read: since 1.10.
+    /// Whether messages have the time at which they were last read, as since PGMQ 1.10.
     has_last_read: bool,
-    /// The functions that the engine calls are there.
+    /// Whether the functions that the engine calls are there.
     has_functions: bool,
 }
 
@@ -38,10 +38,10 @@ const FIND: &str = "
                and to_regprocedure('pgmq.validate_queue_name(text)') is not null
                and to_regclass('pgmq.meta') is not null as has_functions";
 
-/// Whether PGMQ is there and is somebody else's, as an extension or from its SQL file.
+/// Whether somebody else has installed PGMQ, as an extension or from its SQL file.
 ///
 /// # Errors
-/// [`MigrateError::OldPgmq`], which names the version.
+/// [`MigrateError::OldPgmq`], which names the version, when it is too old for the engine.
 pub(super) async fn is_installed_elsewhere(connection: &mut PgConnection) -> Result<bool, MigrateError> {
     let found: Found = sqlx::query_as(FIND).persistent(false).fetch_one(connection).await.map_err(DbError::from)?;
     if let Some(version) = found.extension {
@@ -50,7 +50,7 @@ pub(super) async fn is_installed_elsewhere(connection: &mut PgConnection) -> Res
     if !found.has_messages || found.is_ours_to_update {
         return Ok(false);
     }
-    // An SQL file leaves no version behind, but each version its columns and functions.
+    // An installation from the SQL file records no version, so the version is told by its columns and functions.
     let version = match (found.has_headers, found.has_last_read && found.has_functions) {
         (_, true) => return Ok(true),
         (true, false) => "1.5 to 1.9, installed from its SQL file,",

@@ -1,4 +1,4 @@
-//! Replaces the functions and views of a database by those of this program.
+//! Replaces the functions and views in a database by those of this program.
 
 use sqlx::{Connection, PgConnection};
 
@@ -10,10 +10,10 @@ use crate::{
     error::{DbError, sqlstate},
 };
 
-/// Makes each function and view whose checksum differs, and removes those that this program does not have.
+/// Makes each function and view whose checksum differs, and removes the functions and views that this program does not have.
 pub(super) async fn replace_functions(connection: &mut PgConnection) -> Result<(), DbError> {
     let mut stored = stored_checksums(connection).await?;
-    // Views first: they read functions.
+    // Views are removed before functions, because they read functions.
     stored.sort_by_key(|(name, _)| !name.starts_with(VIEW));
     for (name, _) in stored.extract_if(.., |(name, _)| FUNCTIONS.iter().all(|function| function.name != name)) {
         remove(connection, &name).await?;
@@ -24,7 +24,7 @@ pub(super) async fn replace_functions(connection: &mut PgConnection) -> Result<(
             continue;
         }
         if !try_make(connection, function).await? {
-            // They read functions, and stand at the end of the list, where they are made anew.
+            // A view that reads the function would keep it from being dropped, so all views are removed; the end of the list makes them anew.
             for (name, _) in stored.extract_if(.., |(name, _)| name.starts_with(VIEW)) {
                 remove(connection, &name).await?;
             }
@@ -47,7 +47,8 @@ pub(super) async fn replace_functions(connection: &mut PgConnection) -> Result<(
 /// What the name of a view's file begins with.
 const VIEW: &str = "show_";
 
-/// Makes the function or view, unless an older one stands in its way: one with another result, or one of its name with other parameters.
+/// Makes the function or view. Returns false, and changes nothing, when an older one must be removed first: one with another result, or a
+/// function of the same name with other parameters.
 async fn try_make(connection: &mut PgConnection, function: &Function) -> Result<bool, DbError> {
     let mut savepoint = connection.begin().await?;
     let sole = "select count(*) <= 1 from pg_proc p where p.pronamespace = to_regnamespace('flow') and p.proname = $1";
@@ -72,7 +73,7 @@ async fn make(connection: &mut PgConnection, function: &Function) -> Result<(), 
     Ok(())
 }
 
-/// Removes the view, or each function, of a file.
+/// Removes the view of a file, or every function with the file's name, and forgets its checksum.
 async fn remove(connection: &mut PgConnection, name: &str) -> Result<(), DbError> {
     let drops = if let Some(view) = name.strip_prefix(VIEW) {
         vec![format!("drop view if exists flow.{view}")]

@@ -1,11 +1,11 @@
-//! The versions of what a program brings a database to.
+//! The versions to which this program brings a database: its interface, its functions and its migrations.
 
-/// The number of the SQL interface this program speaks.
+/// The number of the SQL interface that this program uses.
 pub(crate) const INTERFACE: i32 = 1;
 
-/// The version of [`FUNCTIONS`](super::functions::FUNCTIONS). A program with a lower one leaves the functions of a database as they are.
+/// The version of [`FUNCTIONS`](super::functions::FUNCTIONS). A program with a lower version leaves the functions of a database as they are.
 ///
-/// A change of any function or migration comes with a higher one: a test compares them with `version.txt`.
+/// A change of any function or migration must raise this version: a test compares the fingerprint of both with `version.txt`.
 pub(super) const FUNCTIONS_VERSION: i32 = 8;
 
 /// Numbered migrations, in order; the first has version 1.

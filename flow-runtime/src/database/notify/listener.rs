@@ -1,4 +1,4 @@
-//! A listening connection of its own that notices when it hears nothing any more.
+//! The listening connection. It sends itself a notification now and then, and so notices when notifications do not arrive any more.
 
 use std::time::Duration;
 
@@ -18,22 +18,22 @@ use crate::database::{
 /// How often the connection sends itself a notification.
 const BEAT_INTERVAL: Duration = Duration::from_secs(20);
 
-/// What came over the connection.
+/// What waiting on the connection has brought.
 pub(super) enum Heard {
-    /// A notification of the engine's.
+    /// A notification of the engine.
     Note { channel: String, payload: String },
-    /// The notification that it sent itself.
+    /// The notification that the connection has sent itself.
     Itself,
-    /// Nothing for so long that it is to send itself a notification.
+    /// Nothing for [`BEAT_INTERVAL`]: the connection is to send itself a notification.
     Nothing,
 }
 
-/// The connection, from a pool of one: the pool of the handles may be busy or broken.
+/// The listening connection, from a pool of one connection, because the shared pool may be busy or broken.
 pub(super) struct Listener {
     listener: PgListener,
-    /// The channel on which it hears itself.
+    /// The channel on which the connection sends itself notifications.
     own: String,
-    /// When the next notification to itself is sent, or else when the one that was sent must have come.
+    /// When the next notification to itself is to be sent; while `awaits_beat`, when the one that was sent must have arrived.
     beat_at: Instant,
     awaits_beat: bool,
 }
@@ -53,10 +53,10 @@ impl Listener {
         Ok(Self { listener, own, beat_at: Instant::now() + BEAT_INTERVAL, awaits_beat: false })
     }
 
-    /// Waits for the next notification, or until one to itself is due. May be dropped at any point.
+    /// Waits for the next notification, or until a notification to itself is due. Dropping the future loses no notification.
     ///
     /// # Errors
-    /// When the connection is lost, or its own notification has not come back in time.
+    /// When the connection is lost, or its own notification has not arrived within [`deadline::POLL`].
     pub(super) async fn next(&mut self) -> sqlx::Result<Heard> {
         let note = match tokio::time::timeout_at(self.beat_at, self.listener.try_recv()).await {
             Ok(note) => note?.ok_or(sqlx::Error::WorkerCrashed)?,
@@ -71,7 +71,7 @@ impl Listener {
         Ok(Heard::Note { channel: note.channel().to_owned(), payload: note.payload().to_owned() })
     }
 
-    /// Sends itself a notification, which must come back.
+    /// Sends the connection a notification to itself, which must arrive within [`deadline::POLL`].
     pub(super) async fn beat(&mut self) -> sqlx::Result<()> {
         let send = sqlx::query("select pg_notify($1, '')").bind(&self.own);
         in_time(deadline::POLL, self.listener.execute(send)).await?;

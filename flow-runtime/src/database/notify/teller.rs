@@ -1,4 +1,4 @@
-//! Tells other programs what calls of this one have brought about, in small transactions of their own.
+//! Tells other programs what the calls of this program have brought about, in small transactions of their own.
 
 use std::{
     mem,
@@ -15,29 +15,29 @@ use crate::database::{
     store::{self, News},
 };
 
-/// What a telling that failed means.
+/// The log line for a telling that has failed.
 pub(super) const UNTOLD: &str = "others were not told what happened here; they find out with their next poll";
 
-/// How long a program that has told something just now waits for more, so that it tells many things together.
+/// How long a program that has told something within the last [`BUSY`] waits for more news, so that one telling carries many.
 /// Source: docs/decisions/0012 (rate of single starts, measured).
 const PATIENCE: Duration = Duration::from_millis(1);
 
-/// How long ago "just now" is at most: a program that does little tells at once.
+/// A program whose last telling is longer ago than this tells at once.
 const BUSY: Duration = Duration::from_millis(50);
 
-/// The tellings of one program.
+/// What tells the news of one program to other programs.
 pub(super) struct Teller {
     pool: SharedPool,
-    /// Names this program in what it tells, so that it need not listen to itself.
+    /// Names this program in its notifications, so that its own listening connection passes them over.
     origin: String,
     pending: Mutex<Pending>,
 }
 
 struct Pending {
     news: News,
-    /// The task that tells, while there is something to tell.
+    /// The task that tells, while there are news to tell.
     telling: Option<JoinHandle<()>>,
-    /// When something was told last.
+    /// When the last telling ended.
     told_at: Option<Instant>,
     trouble: Trouble,
 }
@@ -53,17 +53,17 @@ impl Teller {
         &self.origin
     }
 
-    /// Tells the news soon: at once, or together with what comes within a moment when something was told just now.
+    /// Tells the news in the background: at once, or within [`PATIENCE`] together with further news when the last telling was just now.
     pub(super) fn say(self: &Arc<Self>, news: News) {
         let mut pending = self.lock();
         pending.news.add(news);
-        // A task that has ended without saying so went down with the runtime that it ran on.
+        // A task that ends by itself clears `telling`. One that is finished and still stored was dropped with its runtime.
         if pending.telling.as_ref().is_none_or(JoinHandle::is_finished) {
             pending.telling = Some(tokio::spawn(Arc::clone(self).tell_pending()));
         }
     }
 
-    /// Ends when what was said has been told, or could not be.
+    /// Waits until the telling that is under way has ended, with success or not.
     pub(super) async fn finish(&self) {
         let telling = self.lock().telling.take();
         if let Some(telling) = telling {
@@ -75,14 +75,15 @@ impl Teller {
         while let Some(news) = self.next().await {
             match store::tell_others(&self.pool, &news, &self.origin).await {
                 Ok(()) => self.lock().trouble.is_over(),
-                // Nobody waits for ever: whoever was to be told finds out with a poll.
+                // News that could not be told are not sent again: the other programs find them with their next poll.
                 Err(error) => self.lock().trouble.tell(&error),
             }
             self.lock().told_at = Some(Instant::now());
         }
     }
 
-    /// What is to be told now; `None` ends the task, under the lock, so that whoever says something next begins another.
+    /// The news to be told now. Returns `None` when there are none, and clears `telling` under the same lock, so that the next `say` spawns
+    /// a new task.
     async fn next(&self) -> Option<News> {
         if self.lock().told_at.is_some_and(|told_at| told_at.elapsed() < BUSY) {
             tokio::time::sleep(PATIENCE).await;

@@ -1,4 +1,4 @@
-//! What the database answers about workers, results and failures.
+//! The database's answers about workers, results and failures.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use uuid::Uuid;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Verdict {
-    /// It counts.
+    /// The result was recorded.
     Accepted,
-    /// It was accepted before; this was the same one again.
+    /// The same result was recorded before.
     AlreadySettled,
-    /// It changed nothing: the work was somebody else's by then, or its run or step had ended.
+    /// The result changed nothing: the worker did not hold the work any more, or the work's run or step had ended.
     Lost,
-    /// Somebody else has locked its run: it is to be sent again.
+    /// Another transaction has locked the run: the result is to be sent again.
     Busy,
 }
 
@@ -23,21 +23,21 @@ pub(crate) enum Verdict {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum WorkerState {
-    /// It may.
+    /// The worker may claim.
     Ok,
-    /// The exchange did nothing: an earlier one of the worker is still at work, or somebody looks whether its process lives.
+    /// The exchange did nothing: an earlier exchange of the worker is still at work, or another process is just trying to end this one.
     Busy,
     /// The queue is paused.
     Paused,
     /// The worker was asked to drain, or its name is disabled.
     Draining,
-    /// Its process has not renewed its lease in time, and was not ended yet.
+    /// The process's lease is over, and nobody has ended the process yet.
     Late,
-    /// Its process was ended.
+    /// The process was ended, or its number is gone.
     ProcessEnded,
-    /// The queue holds messages that do not fit their work; it was paused.
+    /// The queue holds messages that do not fit their work, and was paused.
     Corrupt,
-    /// The queue holds work of steps that the worker does not serve; its name was disabled.
+    /// The queue holds work of steps that the worker does not serve, and the worker's name was disabled.
     Misrouted,
     /// The database does not know the worker any more.
     WorkerGone,
@@ -59,18 +59,18 @@ impl WorkerState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum AfterFailure {
-    /// The next attempt.
+    /// The work is tried again.
     Retry,
     /// The run fails.
     Fail,
     /// The step is skipped.
     Skip,
-    /// The step and everything behind it are skipped.
+    /// The step and every step that depends on it are skipped.
     SkipCascade,
 }
 
 impl AfterFailure {
-    /// The word, as options have it.
+    /// The word, as in the option `when_exhausted`.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Retry => "retry",
@@ -81,11 +81,11 @@ impl AfterFailure {
     }
 }
 
-/// What became of a failed attempt.
+/// What follows a failed attempt, and when.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fate {
     pub(crate) next: AfterFailure,
-    /// The wait before the next attempt; zero when there is none.
+    /// The wait before the next attempt; zero when there is no next attempt.
     pub(crate) wait: Duration,
     /// How many attempts the step allows.
     pub(crate) max_attempts: i32,
@@ -95,7 +95,7 @@ pub(crate) struct Fate {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FailedRun {
     pub(crate) run_id: Uuid,
-    /// The step that is to blame, if any.
+    /// The step that made the run fail, if any.
     pub(crate) step: Option<i32>,
     pub(crate) error: String,
 }

@@ -1,8 +1,8 @@
 //! A client's call as one message of the simple protocol.
 //!
-//! A pooler may give each statement of a client another server process, where a prepared statement of that name is missing or is
-//! somebody else's. A call that travels as one message with its arguments as literals needs no prepared statement and leaves no
-//! state behind, and its isolation level is set in the same message. docs/decisions/0009 has the measurements.
+//! A pooler may give each statement of a client another server process, where a prepared statement of the client's name is missing or
+//! belongs to another client. A call that travels as one message with its arguments as literals needs no prepared statement and leaves
+//! no state behind, and its isolation level is set in the same message. docs/decisions/0009 has the measurements.
 
 use std::{borrow::Cow, sync::Arc, time::Duration};
 
@@ -16,10 +16,10 @@ use crate::{
     error::DbError,
 };
 
-/// Goes before each call outside of a caller's transaction: the engine's functions rely on seeing what others have committed.
+/// Precedes each call outside of a caller's transaction: the engine's functions rely on seeing what others have committed meanwhile.
 const READ_COMMITTED: &str = "set transaction isolation level read committed; ";
 
-/// A value as an argument.
+/// A value that can be an argument of a call.
 pub(super) trait Argument {
     /// The argument's SQL type.
     fn sql_type() -> String;
@@ -135,7 +135,7 @@ impl<T: Argument> Argument for [T] {
 /// A call of one SQL function.
 pub(super) struct Call {
     text: String,
-    /// What closes the call.
+    /// The text that follows the arguments: the closing parenthesis, and the name of the result if it has one.
     end: String,
 }
 
@@ -159,19 +159,19 @@ impl Call {
         self
     }
 
-    /// Names what the function returns.
+    /// Gives the function's result a name, to which the head can refer.
     pub(super) fn named(self, name: &'static str) -> Self {
         Self { end: format!(") {name}"), ..self }
     }
 
-    /// Calls the function in a transaction of its own, and waits for at most `limit`. When the reply is lost, the call is made again: it
-    /// must be one that does the same when it is.
+    /// Calls the function in a transaction of its own, and waits for at most `limit`. When the reply is lost, the call is made again, so
+    /// calling the function twice must have the effect of calling it once.
     pub(super) async fn rows(self, pool: &SharedPool, limit: Duration) -> sqlx::Result<Vec<PgRow>> {
         let text = self.message();
         pool.call(limit, |_| Arc::clone(&text)).await
     }
 
-    /// The same over one connection, without a limit.
+    /// Calls the function in a transaction of its own over `connection`, once and without a limit.
     pub(super) async fn rows_over(self, connection: &mut PgConnection) -> sqlx::Result<Vec<PgRow>> {
         send_message(self.message(), connection).await
     }
@@ -187,7 +187,7 @@ impl Call {
     }
 }
 
-/// The one value that a call returned.
+/// The first value of the first row that a call returned.
 pub(super) fn only_value<T>(rows: Vec<PgRow>) -> sqlx::Result<T>
 where
     T: for<'r> sqlx::Decode<'r, sqlx::Postgres> + sqlx::Type<sqlx::Postgres>,

@@ -7,26 +7,26 @@ use sqlx::{PgConnection, types::Json};
 
 use crate::error::DeployError;
 
-/// What became of a definition.
+/// What a deployment has done with a definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum DeployResult {
-    /// The flow was not there and is now.
+    /// The flow was created.
     Created,
-    /// The flow is there as it was sent.
+    /// The flow was there already, with the same shape and options.
     Verified,
-    /// Options differed and were changed.
+    /// The flow was there with the same shape; options differed and were changed.
     OptionsUpdated,
-    /// The flow had another shape and was made anew, in a development database.
+    /// The flow had another shape and was created anew, in a development database.
     Recreated,
     /// The flow has another shape.
     Mismatch,
-    /// The flow has another shape and is made anew when its workers have stopped, in a development database.
+    /// The flow has another shape and can be created anew when its workers have stopped, in a development database.
     Draining,
 }
 
 impl DeployResult {
-    /// The word, for the log.
+    /// The result as a word for the log.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Created => "created",
@@ -39,17 +39,17 @@ impl DeployResult {
     }
 }
 
-/// What a database is for.
+/// The setting `environment` of a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Environment {
-    /// A flow keeps its shape.
+    /// A deployment with another shape is refused.
     Production,
-    /// A flow may be made anew with another shape.
+    /// A deployment with another shape creates the flow anew.
     Development,
 }
 
-/// What the database answered to a definition.
+/// The database's answer to a deployment.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Deployed {
     pub(crate) result: DeployResult,
@@ -57,7 +57,7 @@ pub(crate) struct Deployed {
     pub(crate) differences: Vec<String>,
     #[serde(default)]
     pub(crate) options: Vec<OptionChange>,
-    /// Options that differ and were left as they are, because a newer build has applied its own.
+    /// Options that differ and were kept, because a newer build has applied its own options.
     #[serde(default)]
     pub(crate) kept_options: Vec<OptionChange>,
     pub(crate) newer_build: Option<Value>,
@@ -65,7 +65,7 @@ pub(crate) struct Deployed {
     #[serde(default)]
     pub(crate) drift_schemas: Vec<SchemaChange>,
     pub(crate) environment: Option<Environment>,
-    /// A newer build has recorded its types, and they stay.
+    /// A newer build has recorded its types; this program's types are not recorded.
     #[serde(default)]
     pub(crate) is_older_build: bool,
     #[serde(default)]
@@ -73,7 +73,7 @@ pub(crate) struct Deployed {
     pub(crate) lookalike: Option<String>,
 }
 
-/// One option that a deployment changed.
+/// One option that a deployment has changed, or has kept against the program's own value.
 #[derive(Debug, Deserialize)]
 pub(crate) struct OptionChange {
     pub(crate) step: String,
@@ -82,7 +82,7 @@ pub(crate) struct OptionChange {
     pub(crate) new: Value,
 }
 
-/// The schema of the input or of one step's output, before and after.
+/// The JSON Schema of the input or of one step's output, before and after the deployment.
 #[derive(Debug, Deserialize)]
 pub(crate) struct SchemaChange {
     /// `input`, or the step's slug.
@@ -91,13 +91,13 @@ pub(crate) struct SchemaChange {
     pub(crate) new: Value,
 }
 
-/// Under which terms a definition is deployed.
+/// The terms under which a definition is deployed, as `flow.deploy` takes them.
 #[derive(Debug)]
 pub(crate) struct Terms<'a> {
     pub(crate) on_drift: &'static str,
     pub(crate) on_options: &'static str,
     pub(crate) build: &'a Value,
-    /// Whether queues may be made, which are tables.
+    /// Whether the deployment may make queues.
     pub(crate) makes_queues: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What a call has brought about that others wait for, and the call that tells other programs of it.
+//! What a call has brought about that others wait for, and the call that tells other programs.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::{
     error::DbError,
 };
 
-/// What others wait for.
+/// What a call has brought about that others wait for.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct News {
     /// Queues that got work which is due.
@@ -21,7 +21,7 @@ pub(crate) struct News {
     pub(crate) workers: BTreeSet<i64>,
 }
 
-/// The columns in which a call returns its news; a call has those of them that it needs.
+/// The columns in which a call returns its news. Columns that a function does not have read as no news.
 #[derive(sqlx::FromRow)]
 pub(super) struct NewsColumns {
     #[sqlx(default)]
@@ -47,7 +47,7 @@ impl News {
         self.queues.is_empty() && self.runs.is_empty() && self.workers.is_empty()
     }
 
-    /// Adds what another call has brought about.
+    /// Adds the news of another call.
     pub(crate) fn add(&mut self, other: Self) {
         self.queues.extend(other.queues);
         self.runs.extend(other.runs);
@@ -68,7 +68,7 @@ pub(crate) async fn tell_others(pool: &SharedPool, news: &News, origin: &str) ->
     news.call(origin).rows(pool, deadline::POLL).await.map(drop)
 }
 
-/// The same over a connection of the caller's own.
+/// Tells other programs, as the program called `origin`, over the caller's own connection.
 pub(crate) async fn tell_others_over(connection: &mut PgConnection, news: &News, origin: &str) -> Result<(), DbError> {
     news.call(origin).rows_over(connection).await?;
     Ok(())

@@ -1,15 +1,16 @@
-//! How an attempt ended, as the database is told.
+//! How an attempt ended, and how that is sent to the database.
 
 use std::time::Duration;
 
 /// How an attempt ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// With this output, as JSON text.
+    /// The handler returned this output, as JSON text.
     Complete(String),
-    /// With an error that is retried while attempts are left, after this delay or else the step's own.
+    /// The handler returned an error with this text. The work is retried while attempts are left, after this delay or else by the step's
+    /// schedule.
     Error(String, Option<Duration>),
-    /// With an error that no further attempt could mend.
+    /// The handler returned a permanent error with this text, or its output cannot be stored: a further attempt would not help.
     Permanent(String),
     /// A value did not decode into the handler's types; a worker of another build may be able to take it.
     Undecodable(String),
@@ -17,16 +18,16 @@ pub(crate) enum Outcome {
     Timeout(String),
     /// The handler panicked with this text.
     Panic(String),
-    /// It was claimed as exhausted.
+    /// The work was claimed as exhausted, and its handler was not called.
     LeaseExpired,
-    /// The database has refused the result whatever it was: the run is to fail with this text.
+    /// The database has refused both the attempt's result and the record of its failure: the run is to fail with this text.
     GiveUp(String),
 }
 
-/// The most bytes of an error text that are kept.
+/// The most bytes of an error text that are sent to the database.
 const ERROR_BYTES: usize = 8192;
 
-/// An error text that is kept whole up to 8 KB; of a longer one the beginning and its length are.
+/// Cuts an error text of more than 8 KB down to its beginning, followed by its full length.
 fn capped(text: &str) -> String {
     // Postgres cannot store a zero character.
     let text = text.replace('\0', "\u{fffd}");
@@ -52,7 +53,7 @@ impl Outcome {
         }
     }
 
-    /// How much an exchange has to carry of it.
+    /// How many bytes an exchange carries for this outcome, at most.
     pub(crate) fn bytes(&self) -> usize {
         self.output().map_or(ERROR_BYTES, str::len)
     }

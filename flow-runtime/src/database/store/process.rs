@@ -1,4 +1,4 @@
-//! A process: its registration, its heartbeat, and the recovery of what others have lost.
+//! A process: its registration, its heartbeat, and the recovery of work that other processes have lost.
 
 use std::time::Duration;
 
@@ -15,15 +15,15 @@ use crate::{
     error::DbError,
 };
 
-/// What one worker of a process tells with a heartbeat.
+/// What a heartbeat tells about one worker of the process.
 #[derive(Debug)]
 pub(crate) struct WorkerPulse {
     pub(crate) worker_id: i64,
-    /// The highest number that its exchanges had.
+    /// The highest number that an exchange or a start of the worker has had.
     pub(crate) highest_batch: i64,
-    /// The exchange and the starts whose replies are still to come.
+    /// The numbers of the exchange and the starts whose replies were not taken over yet.
     pub(crate) outstanding: Vec<i64>,
-    /// What it holds, and whether that has run past its timeout without a result.
+    /// The work that the worker holds, each piece with whether it has run well past its timeout without a result.
     pub(crate) held: Vec<(WorkId, bool)>,
 }
 
@@ -31,18 +31,18 @@ pub(crate) struct WorkerPulse {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum WhyLost {
-    /// Its run was cancelled, or failed.
+    /// The work's run was cancelled, or failed.
     Cancelled,
-    /// Its step was skipped.
+    /// The work's step was skipped.
     Skipped,
-    /// Somebody else has it.
+    /// The worker does not hold the work any more: the work waits again, was taken by another worker, or was settled.
     Taken,
-    /// There is no such work any more.
+    /// The work does not exist any more.
     Gone,
 }
 
 impl WhyLost {
-    /// The word, for the log.
+    /// The reason as a word for the log.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Cancelled => "cancelled",
@@ -53,32 +53,32 @@ impl WhyLost {
     }
 }
 
-/// How a process stands with the database.
+/// The state of a process, as the database answers a heartbeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum ProcessState {
-    /// Its lease was renewed.
+    /// The process's lease was renewed.
     Ok,
-    /// Its lease was over and somebody has ended it.
+    /// The process's lease was over, and another process has ended this one.
     Ended,
 }
 
 /// The database's answer to a heartbeat.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
-    /// The process was ended: recover what its workers held, then revive it.
+    /// The process was ended: what its workers held is to be recovered, and then the process to be revived.
     pub(crate) has_ended: bool,
-    /// One a worker: whether it may claim, with the reason why not.
+    /// One state a worker, which says whether the worker may claim, with the reason why not.
     pub(crate) states: Vec<(WorkerState, String)>,
-    /// What a worker holds no more, by the worker's place, each with why.
+    /// The work that workers do not hold any more: the worker's place among the pulses, the work, and the reason.
     pub(crate) lost: Vec<(usize, WorkId, WhyLost)>,
     /// Other processes whose leases are over, each with the length of its lease.
     pub(crate) expired: Vec<(i64, Duration)>,
-    /// Rows of hands that are to be recovered: worker and batch.
+    /// Rows of hands that are to be recovered, each by worker and batch.
     pub(crate) rows: Vec<(i64, i64)>,
-    /// When the next lease of another process is over.
+    /// How long from now until the next lease of another process is over.
     pub(crate) next_end: Option<Duration>,
-    /// What giving work back has brought about.
+    /// What is to be told to others, because the heartbeat has given work back.
     pub(crate) news: News,
 }
 
@@ -113,7 +113,8 @@ pub(crate) async fn register_process(
     Ok(())
 }
 
-/// Lets workers whose process was ended work on under another number; false while something is still to be recovered.
+/// Lets workers whose process was ended work on under the number `process_id`. Returns false while work that they held is still to be
+/// recovered.
 pub(crate) async fn revive_process(
     connection: &mut PgConnection,
     workers: &[i64],
@@ -135,12 +136,13 @@ pub(crate) async fn stop_process(connection: &mut PgConnection, process_id: i64)
     Ok(())
 }
 
-/// Ends a process whose lease is over; whether it has ended.
+/// Ends a process whose lease is over. Returns whether the process has ended.
 pub(crate) async fn end_process(connection: &mut PgConnection, process_id: i64) -> Result<bool, DbError> {
     Ok(sqlx::query_scalar("select flow.end_process($1)").bind(process_id).fetch_one(connection).await?)
 }
 
-/// Recovers one row of a hand, as far as nobody has locked what it lists; what this has brought about.
+/// Recovers the work that one row of a hand lists, except work whose run another transaction has locked. Returns what is to be told to
+/// others.
 pub(crate) async fn recover_hand(connection: &mut PgConnection, (worker, row): (i64, i64)) -> Result<News, DbError> {
     let recover = sqlx::query_as::<_, NewsColumns>("select * from flow.recover_hand($1, $2)");
     Ok(recover.bind(worker).bind(row).fetch_one(connection).await?.into())
@@ -192,7 +194,7 @@ impl HeardRow {
             states: words(self.p_states).zip(reasons).collect(),
             lost: lost
                 .filter_map(|(ord, why)| {
-                    // Places are counted from 1.
+                    // The database counts places from 1.
                     let (place, id) = places.get(usize::try_from(ord - 1).ok()?)?;
                     Some((*place, *id, why))
                 })

@@ -22,7 +22,7 @@ use crate::{
     fault,
 };
 
-/// Runs to start, one entry a run in each list; the optional lists may be empty.
+/// Runs to start. Each list has one entry a run; `keys` and `start_at` may be empty.
 #[derive(Debug, Default)]
 pub(crate) struct NewRuns {
     pub(crate) slug: String,
@@ -39,22 +39,22 @@ impl NewRuns {
     }
 }
 
-/// A worker of this program that takes over what a start hands out.
+/// A worker of this program that takes over the work which a start hands out.
 #[derive(Debug)]
 pub(crate) struct Handing {
     pub(crate) process_id: i64,
     pub(crate) worker_id: i64,
-    /// One of the worker's numbers.
+    /// The number of the start among the worker's exchanges and starts.
     pub(crate) batch: i64,
-    /// How many of its slots are kept for that.
+    /// How many of the worker's slots are reserved for the start.
     pub(crate) slots: usize,
 }
 
-/// What a start has handed out.
+/// The work that a start has handed out.
 #[derive(Debug, Default)]
 pub(crate) struct Handed {
     pub(crate) claimed: Vec<Claimed>,
-    /// On the database's clock.
+    /// When the work was claimed, on the database's clock.
     pub(crate) claimed_at: Option<DateTime<Utc>>,
 }
 
@@ -125,8 +125,8 @@ impl NewRuns {
     }
 }
 
-/// Starts runs, and hands first steps of theirs out to a worker of this program, if there is one. The runs have ids or keys, so that a start
-/// whose reply was lost is repeated and starts nothing twice.
+/// Starts runs, and hands their first steps out to a worker of this program, if `handing` names one. The runs have ids, so a start whose
+/// reply was lost can be repeated without starting a run twice.
 pub(crate) async fn start_runs(
     pool: &SharedPool,
     new: &NewRuns,
@@ -152,7 +152,7 @@ pub(crate) async fn start_runs(
 }
 
 impl StartedRow {
-    /// First steps depend on nothing, so the only value that one may need is its run's input.
+    /// Makes the handed-out work from the columns of the reply. First steps depend on nothing, so their only value is the run's input.
     fn into_started(self, batch: i64) -> Started {
         let inputs: HashMap<Uuid, Arc<str>> = self
             .p_value_runs
@@ -177,7 +177,7 @@ impl StartedRow {
     }
 }
 
-/// Starts runs in the transaction that the caller has begun on `connection`, which tells others by its commit. Returns their ids.
+/// Starts runs in the transaction that the caller has begun on `connection`; its commit notifies others. Returns the runs' ids.
 pub(crate) async fn start_runs_in(connection: &mut PgConnection, new: &NewRuns) -> Result<Vec<Uuid>, StartError> {
     Ok(only_value(new.call("select flow.start_runs").rows_in_transaction(connection).await?)?)
 }
@@ -209,7 +209,7 @@ pub(crate) async fn list_ended_runs(pool: &SharedPool, runs: &[Uuid]) -> Result<
     only_value(call.rows(pool, deadline::POLL).await?)
 }
 
-/// The run's status afterwards, and what is to be told to others; `None` when there is no such run.
+/// Cancels a run. Returns the run's status afterwards and what is to be told to others; `None` when there is no such run.
 pub(crate) async fn cancel_run(pool: &SharedPool, run: Uuid) -> Result<Option<(RunStatus, News)>, DbError> {
     let call = Call::new("select c.* from flow.cancel_run_quietly").arg(&run).named("c");
     match call.rows(pool, deadline::START).await {

@@ -1,4 +1,4 @@
-//! Words of the database as enums: statuses, states, verdicts and reasons.
+//! Reads words of the database (statuses, states, verdicts and reasons) as enums.
 
 use serde::{
     Deserialize,
@@ -44,7 +44,7 @@ impl<T> PgHasArrayType for Word<T> {
     }
 }
 
-/// The words that were read.
+/// The words of an array column; none for SQL null.
 pub(super) fn words<T>(column: Option<Vec<Word<T>>>) -> impl Iterator<Item = T> {
     column.into_iter().flatten().map(|Word(word)| word)
 }

@@ -16,35 +16,35 @@ use crate::{
     error::DbError,
 };
 
-/// One piece of work as a worker holds it; worker and batch are the fence of whatever is said about it.
+/// One piece of work as a worker holds it. The worker and the batch are the fence: a result counts only while both are the work's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct WorkId {
     pub(crate) run_id: Uuid,
     pub(crate) step: i32,
-    /// The task's index in a map; -1 is a single step.
+    /// The task's index in a map; -1 stands for a single step.
     pub(crate) task: i32,
-    /// The number of the exchange that claimed it.
+    /// The number of the exchange or start that handed the work out.
     pub(crate) batch: i64,
 }
 
 impl WorkId {
-    /// The task's index as people see it: 0 for a single step.
+    /// The task's index as handlers and logs show it: 0 for a single step.
     pub(crate) fn task_index(&self) -> u32 {
         u32::try_from(self.task).unwrap_or_default()
     }
 }
 
-/// A claimed piece of work with its arguments as JSON text, shared where several share them.
+/// A claimed piece of work with its arguments as JSON text. Work of one run shares the text of the run's values.
 #[derive(Debug)]
 pub(crate) struct Claimed {
     pub(crate) id: WorkId,
     pub(crate) attempt: i32,
     pub(crate) timeout: Duration,
-    /// No attempt is left: it is to be settled as `lease_expired` without running the handler.
+    /// No attempt is left: the work is to be settled as `lease_expired` without running its handler.
     pub(crate) is_exhausted: bool,
     pub(crate) item: Option<Arc<str>>,
     pub(crate) input: Option<Arc<str>>,
-    /// Outputs of completed steps of its run, by step index.
+    /// Outputs of completed steps of the run, with the steps' indexes.
     pub(crate) deps: Vec<(usize, Arc<str>)>,
 }
 
@@ -71,41 +71,41 @@ pub(crate) struct Mark {
 pub(crate) struct Exchange<'a> {
     pub(crate) process_id: i64,
     pub(crate) worker_id: i64,
-    /// The number of this exchange; the same again after a lost reply.
+    /// The number of this exchange. After a lost reply the exchange is sent again under the same number.
     pub(crate) batch: i64,
     pub(crate) limit: usize,
     pub(crate) settlements: &'a [Settlement],
-    /// Batches of which every piece of work has been answered for.
+    /// Batches of which every piece of work was settled or given back, so that the database may forget them.
     pub(crate) finished: &'a [i64],
-    /// Claim one task, and fail its run when its values cannot be sent.
+    /// Claim one task only, and fail the task's run when its values cannot be sent.
     pub(crate) is_careful: bool,
-    /// Only what lies behind these places is read, each in its priority; without any, all of the queue.
+    /// Only what lies behind these places is read, each in its priority. Without any, the whole queue is read.
     pub(crate) marks: &'a [Mark],
 }
 
-/// What comes back from one exchange.
+/// The database's reply to one exchange.
 #[derive(Debug)]
 pub(crate) struct Exchanged {
     pub(crate) state: WorkerState,
     pub(crate) reason: String,
-    /// More messages may be visible than were asked for.
+    /// More work may be ready to be claimed than this exchange has claimed.
     pub(crate) has_more: bool,
     /// When the tasks were claimed, on the database's clock.
     pub(crate) claimed_at: Option<DateTime<Utc>>,
-    /// One a settlement, in their order.
+    /// One verdict a settlement, in the settlements' order.
     pub(crate) verdicts: Vec<Verdict>,
     pub(crate) claimed: Vec<Claimed>,
     /// How many bytes of values came with the claimed tasks.
     pub(crate) bytes: usize,
-    /// What became of accepted failures, by their place among the settlements.
+    /// What follows each accepted failure, with the failure's place among the settlements, counted from 0.
     pub(crate) fates: Vec<(usize, Fate)>,
     /// The runs that failed with this exchange.
     pub(crate) failed_runs: Vec<FailedRun>,
-    /// The last place that was read in each priority.
+    /// The last place that this exchange has read in each priority.
     pub(crate) read: Vec<Mark>,
-    /// How long the database read the queue.
+    /// How long the database took to read the queue.
     pub(crate) read_time: Duration,
-    /// When the next delayed work of the queue is due, from now.
+    /// How long from now until the next delayed work of the queue is due; `None` when there is none, or the queue was not looked at.
     pub(crate) next_due: Option<Duration>,
     /// What is to be told to others.
     pub(crate) news: News,
@@ -219,7 +219,7 @@ impl Exchanged {
             failed_runs,
             read,
             read_time: Duration::from_micros(row.p_read_us.unwrap_or_default().unsigned_abs()),
-            // What became due meanwhile is due now.
+            // A negative wait means that the work has become due meanwhile.
             next_due: row.p_next_due_ms.map(|ms| Duration::from_millis(u64::try_from(ms).unwrap_or_default())),
             news: row.news.into(),
             state: row.p_state.0,
@@ -239,7 +239,7 @@ fn fates(row: &mut ExchangeRow) -> Vec<(usize, Fate)> {
     let limits = row.p_max_attempts.take().unwrap_or_default();
     places
         .zip(fates.zip(limits))
-        // Places are counted from 1.
+        // The database counts places from 1.
         .filter_map(|(place, ((next, wait), max_attempts))| {
             let wait = Duration::from_millis(wait.unwrap_or_default().unsigned_abs());
             Some((usize::try_from(place - 1).ok()?, Fate { next, wait, max_attempts }))
@@ -269,7 +269,7 @@ fn failed_runs(row: &mut ExchangeRow) -> Vec<FailedRun> {
         .collect()
 }
 
-/// Fails the run of an attempt whose result cannot be recorded. Returns the verdict, and what this has brought about.
+/// Fails the run of an attempt whose result cannot be recorded. Returns the verdict, and what is to be told to others.
 pub(crate) async fn give_up_attempt(
     connection: &mut PgConnection,
     worker_id: i64,
@@ -288,7 +288,7 @@ pub(crate) async fn give_up_attempt(
     Ok((given_up.p_verdict.0, given_up.news.into()))
 }
 
-/// Puts the columns of the reply together; each shared value is one allocation, whoever needs it.
+/// Makes the claimed work from the columns of the reply. Each value that several pieces of work need is allocated once.
 fn claimed(row: &mut ExchangeRow, batch: i64) -> Vec<Claimed> {
     let take = |column: &mut Option<Vec<i32>>| column.take().unwrap_or_default();
     let (steps, tasks, attempts) = (take(&mut row.p_steps), take(&mut row.p_tasks), take(&mut row.p_attempts));
@@ -325,7 +325,8 @@ fn claimed(row: &mut ExchangeRow, batch: i64) -> Vec<Claimed> {
         .collect()
 }
 
-/// Gives work back unused and drains the worker. What it did not hold any more is passed over. Returns what this has brought about.
+/// Gives work back unused and makes the worker drain. Work that the worker does not hold any more is passed over. Returns what is to be told
+/// to others.
 pub(crate) async fn release_work(
     connection: &mut PgConnection,
     worker_id: i64,

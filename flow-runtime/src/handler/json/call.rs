@@ -1,4 +1,4 @@
-//! One step's handler as a closure over JSON.
+//! The handler of one step as a closure over JSON.
 
 use std::{collections::HashMap, future::Future, pin::Pin, sync::Arc};
 
@@ -51,7 +51,7 @@ impl JsonHandler {
         Self { takes_input: true, body: Body::Blocking(Arc::new(call)) }
     }
 
-    /// The handler does not look at the run's input, so the database need not send it.
+    /// Says that the handler does not use the run's input, so that the database need not send the input.
     #[must_use]
     pub fn without_input(self) -> Self {
         Self { takes_input: false, ..self }
@@ -98,12 +98,12 @@ impl JsonCall {
         &self.input
     }
 
-    /// The element, in a map; else `null`.
+    /// The task's element, in a map; else `null`.
     pub fn item(&self) -> &Value {
         &self.item
     }
 
-    /// The output of the dependency with slug `step`; `null` when it was skipped or is none.
+    /// The output of the dependency with slug `step`; `null` when that step was skipped or is no dependency.
     pub fn output(&self, step: &str) -> &Value {
         self.outputs.get(step).unwrap_or(NULL)
     }

@@ -1,4 +1,4 @@
-//! Flows built at run time: handlers and what they see.
+//! Tests of flows that are built at run time: their handlers, and the values that a handler sees.
 
 use flow_core::{
     builder::StepBuilder,

@@ -1,5 +1,5 @@
-//! What a process does beside its heartbeat once a minute: it looks for queues without workers or with damage, and removes runs that the
-//! setting `retention` keeps no longer.
+//! What a process does once a minute beside its heartbeat: it looks for queues without workers and for stranded work, and removes runs
+//! that the setting `retention` keeps no longer.
 
 use std::{
     sync::Arc,
@@ -18,12 +18,12 @@ use crate::{
     },
 };
 
-/// How long a process removes runs in a row, so that others take their turns.
+/// How long a process removes runs in a row. Only one process removes at a time, so the others get their turn after this.
 const KEEPING: Duration = Duration::from_secs(30);
 
 impl Heart<'_> {
-    /// Begins, when the time has come, to look at the queues of flows and to remove old runs: on a connection of its own, so that the lease
-    /// waits for neither.
+    /// Starts the upkeep in the background when a flow's check is due and no upkeep runs. The upkeep has a connection of its own, so that a
+    /// slow look or removal does not delay the heartbeat that renews the lease.
     pub(super) fn keep_up(&mut self, members: &[Arc<Shared>]) {
         if self.upkeep.as_ref().is_some_and(|task| !task.is_finished()) {
             return;
@@ -38,7 +38,7 @@ impl Heart<'_> {
     }
 }
 
-/// Looks at the queues of these workers' flows, then removes old runs.
+/// Looks at the queues of the flows of the workers `due`, then removes old runs.
 async fn keep_up(db: Db, due: Vec<Arc<Shared>>) {
     let mut link = Link::new(db.connector().clone());
     for shared in due {
@@ -52,10 +52,10 @@ async fn keep_up(db: Db, due: Vec<Arc<Shared>>) {
     link.close().await;
 }
 
-/// Looks for queues of a worker's flow that have work and no worker, and for those with work that nobody would take up.
+/// Looks for queues of a worker's flow that have work and no worker, and for queues with work that no worker would ever take up.
 async fn look_at_queues(link: &mut Link, shared: &Shared) {
     let slug = shared.flow.slug();
-    // A plain flow's one queue is its worker's own.
+    // A plain flow has one queue, which this worker serves, so no queue of the flow can be without a worker.
     let is_plain = shared.flow.definition.shape.queue_mode == QueueMode::Plain;
     let looked = link
         .call(deadline::HEARTBEAT, async |connection| {
@@ -66,14 +66,14 @@ async fn look_at_queues(link: &mut Link, shared: &Shared) {
     match looked {
         Ok((unserved, stranded)) => shared.notice(Notice::Queues { unserved, stranded }),
         Err(error) => {
-            // Nothing depends on it: the next look is a minute away.
+            // A failed look loses nothing: the next look follows in a minute.
             tracing::debug!(error = %error, cause = error.cause(), "no look at the queues");
             link.after(&error);
         }
     }
 }
 
-/// Removes what the retention keeps no longer, until nothing is left, another process is at it or the time is over.
+/// Removes runs that the setting `retention` keeps no longer, until none is left, another process is removing, or [`KEEPING`] has passed.
 async fn keep_house(link: &mut Link) {
     let until = Instant::now() + KEEPING;
     let mut removed = 0;
