@@ -121,8 +121,11 @@ pub use handler::{
         JsonFlow, JsonFlowBuilder, JsonFlowError,
         call::{JsonCall, JsonHandler},
     },
-    step_queues::{Routed, StepQueued},
+    step_queues::StepQueued,
 };
+// Routed flows are not deployed yet.
+#[doc(hidden)]
+pub use handler::step_queues::Routed;
 pub use worker::{
     builder::{NewWorker, Worker, WorkerBuilder},
     health::WorkerHealth,

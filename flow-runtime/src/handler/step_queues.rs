@@ -134,6 +134,7 @@ macro_rules! with_step_queues {
 ///
 /// assert_eq!(CheckoutRoutes::QUEUES, ["stock", "carriers"]);
 /// ```
+#[doc(hidden)]
 #[macro_export]
 macro_rules! route_flow {
     ($(#[$meta:meta])* $vis:vis $name:ident for $flow:ty { $($step:ident => $queue:literal),* $(,)? } $(,)?) => {
