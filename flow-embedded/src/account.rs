@@ -1,4 +1,4 @@
-//! Who runs the server: oneself, or `postgres` or `nobody` when oneself is root, because Postgres refuses root.
+//! The user who runs the server: the user of this process, or `postgres` or `nobody` for root, because Postgres refuses to run as root.
 
 use std::{
     ffi::OsStr,
@@ -13,7 +13,7 @@ use std::{
 
 use crate::error::EmbeddedError;
 
-/// The user this process is, and the user its server is.
+/// The user of this process, and the user of its server.
 #[derive(Debug, Clone)]
 pub(crate) struct Account {
     me: u32,
@@ -44,12 +44,13 @@ impl Account {
         self.me
     }
 
-    /// The user id the server has.
+    /// The user id of the server.
     pub(crate) fn server_uid(&self) -> u32 {
         self.stand_in.as_ref().map_or(self.me, |user| user.uid)
     }
 
-    /// A command that runs as the server's user, in `folder`, with nothing of this program's environment or terminal.
+    /// A command that runs as the server's user, in `folder`, without this program's terminal, and of its environment only with `PATH` and
+    /// `LD_LIBRARY_PATH`.
     pub(crate) fn command(&self, program: impl AsRef<OsStr>, folder: &Path) -> Command {
         let mut command = Command::new(program);
         command.current_dir(folder).stdin(Stdio::null()).env_clear();
@@ -65,13 +66,14 @@ impl Account {
         command
     }
 
-    /// Makes `path` the server's user's own.
+    /// Makes the server's user the owner of `path`.
     pub(crate) fn give(&self, path: &Path) -> Result<(), EmbeddedError> {
         let Some(user) = &self.stand_in else { return Ok(()) };
         chown(path, Some(user.uid), Some(user.gid)).map_err(EmbeddedError::file("change the owner of", path))
     }
 
-    /// Refuses a path with a parent that the server's user cannot enter. One's own folders are left to the system.
+    /// Refuses a path with a parent that a server's user other than this process's user cannot enter. For this process's own user the
+    /// operating system's error is enough.
     pub(crate) fn check_parents(&self, path: &Path) -> Result<(), EmbeddedError> {
         let Some(user) = &self.stand_in else { return Ok(()) };
         for parent in path.ancestors().skip(1).filter(|parent| !parent.as_os_str().is_empty()) {
@@ -105,7 +107,7 @@ fn current_uid() -> Result<u32, EmbeddedError> {
     text.trim().parse().map_err(|_| failed(io::Error::other(format!("it printed `{}`", text.trim()))))
 }
 
-/// Finds `name` in the text of a passwd file.
+/// Finds the user `name` in the text of a passwd file; never a user with the id of root.
 fn find_user(users: &str, name: &str) -> Option<User> {
     users.lines().find_map(|line| {
         let mut fields = line.split(':');
@@ -116,7 +118,7 @@ fn find_user(users: &str, name: &str) -> Option<User> {
     })
 }
 
-/// Reads an id; macOS writes the one of `nobody` as -2.
+/// Reads a user or group id. macOS writes the id of `nobody` as -2.
 fn parse_id(text: &str) -> Option<u32> {
     text.parse().ok().or_else(|| text.parse::<i32>().ok().map(i32::cast_unsigned))
 }

@@ -1,4 +1,4 @@
-//! Where an embedded server listens, and connecting to it.
+//! The address of an embedded server, and connections to the server.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use sqlx::{
 
 use crate::{error::EmbeddedError, folder::Folder, pidfile::PidFile};
 
-/// The superuser of an embedded cluster, and the database it manages others from.
+/// The name of an embedded cluster's superuser, and of the database from which other databases are created and removed.
 pub(crate) const SUPERUSER: &str = "postgres";
 
-/// Longest wait for one connection.
+/// The longest wait for one connection.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
 /// Port and password of a server.
@@ -23,19 +23,19 @@ pub(crate) struct Address {
 }
 
 impl Address {
-    /// Reads what the server of a folder has written down; `None` while it is not ready.
+    /// Reads the address from the files of a cluster's folder; `None` while the server is not ready.
     pub(crate) fn read(folder: &Folder) -> Option<Self> {
         let server = PidFile::read(&folder.data()).filter(|server| server.is_ready)?;
         Some(Self { port: server.port, password: folder.password().ok()? })
     }
 
-    /// The URL of one database. The name and the password need no escaping.
+    /// The URL of one database. Names that were checked, and the hexadecimal password, need no escaping.
     pub(crate) fn url(&self, database: &str) -> String {
         let Self { port, password } = self;
         format!("postgres://{SUPERUSER}:{password}@127.0.0.1:{port}/{database}?sslmode=disable")
     }
 
-    /// How to connect to the database from which others are managed.
+    /// The options to connect to the managing database.
     pub(crate) fn manager(&self) -> PgConnectOptions {
         PgConnectOptions::new_without_pgpass()
             .host("127.0.0.1")
@@ -46,16 +46,16 @@ impl Address {
             .ssl_mode(PgSslMode::Disable)
     }
 
-    /// Connects to the managing database and asks the server's version: the proof that it serves.
+    /// Connects to the managing database and asks for the server's version, which proves that the server answers.
     pub(crate) async fn connect(&self) -> Result<(PgConnection, String), sqlx::Error> {
         let mut connection = connect(&self.manager()).await?;
         let version: String = sqlx::query_scalar("show server_version").fetch_one(&mut connection).await?;
-        // Debian adds its own name to it.
+        // Debian adds its own name to the version.
         let version = version.split_whitespace().next().unwrap_or_default().to_owned();
         Ok((connection, version))
     }
 
-    /// Creates a database unless it is there.
+    /// Creates a database unless it exists.
     pub(crate) async fn create_database(&self, name: &str) -> Result<(), EmbeddedError> {
         let failed = |source| EmbeddedError::database(format!("create the database `{name}`"))(source);
         let (mut connection, _) = self.connect().await.map_err(failed)?;
@@ -66,7 +66,7 @@ impl Address {
             .map_err(failed)?;
         if !exists {
             let created = execute(&mut connection, format!("create database {name}")).await;
-            // Another program may have been a moment quicker.
+            // Another program may have created the database since the check.
             if let Err(cause) = created
                 && !is_duplicate(&cause)
             {
@@ -86,7 +86,7 @@ pub(crate) async fn connect(options: &PgConnectOptions) -> Result<PgConnection, 
     }
 }
 
-/// Runs a statement made of checked names.
+/// Runs a statement, whose names the caller has checked.
 pub(crate) async fn execute(connection: &mut PgConnection, statement: String) -> Result<(), sqlx::Error> {
     sqlx::raw_sql(sqlx::AssertSqlSafe(statement)).execute(connection).await.map(drop)
 }
@@ -100,7 +100,7 @@ pub(crate) fn check_database_name(name: &str) -> Result<(), EmbeddedError> {
 
 fn is_duplicate(cause: &sqlx::Error) -> bool {
     let code = cause.as_database_error().and_then(|error| error.code());
-    // duplicate_database, or unique_violation when both wrote the catalogue at once.
+    // duplicate_database, or unique_violation when two programs wrote the catalogue at once.
     code.is_some_and(|code| code == "42P04" || code == "23505")
 }
 

@@ -1,4 +1,4 @@
-//! Where the server programs are on this machine.
+//! Finds the server programs on this machine.
 
 use std::{
     env, fs,
@@ -8,7 +8,7 @@ use std::{
 
 use crate::{account::Account, env::env_value, error::EmbeddedError, output::last_lines};
 
-/// Oldest major version that can be used.
+/// The oldest major version of Postgres that can be used.
 const OLDEST_MAJOR: u32 = 15;
 
 /// A folder with `postgres` and `initdb`.
@@ -19,8 +19,8 @@ pub(crate) struct Binaries {
 }
 
 impl Binaries {
-    /// The programs in the folder that `FLOW_PG_BIN` names, else those of this machine. `None` when there are none, or when that variable
-    /// hides them; `tried` says why. Blocks.
+    /// The programs in the folder that `FLOW_PG_BIN` names, else those of this machine. `None` when there are none or `FLOW_PG_BIN` is `none`;
+    /// the reasons are added to `tried`. Blocks.
     pub(crate) fn installed(account: &Account, tried: &mut Vec<String>) -> Result<Option<Self>, EmbeddedError> {
         match env_value("FLOW_PG_BIN") {
             Some(none) if none == "none" => {
@@ -34,10 +34,10 @@ impl Binaries {
         }
     }
 
-    /// Looks at one folder, and says in a few words why it does not serve.
+    /// Looks at one folder. The error says in a few words why the folder cannot be used.
     pub(crate) fn at(dir: &Path, account: &Account) -> Result<Self, String> {
         let server = dir.join("postgres");
-        // Programs find their other files from where they really are, so the links of a folder like /usr/local/bin are followed.
+        // Postgres finds its other files relative to its real place, so the links of a folder like /usr/local/bin are followed.
         let real = fs::canonicalize(&server).map_err(|_| format!("`{}` has no `postgres`", dir.display()))?;
         let dir = real.parent().unwrap_or(dir).to_path_buf();
         if !dir.join("initdb").is_file() {
@@ -68,16 +68,16 @@ impl Binaries {
     }
 }
 
-/// What `pg_config` says. Its folder may hold client programs only.
+/// The folder that `pg_config` names, which may hold client programs only.
 fn configured() -> Option<PathBuf> {
     let output = Command::new("pg_config").arg("--bindir").stdin(Stdio::null()).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     (output.status.success() && !text.trim().is_empty()).then(|| text.trim().into())
 }
 
-/// Where package managers put server programs, newest version first.
+/// The folders into which package managers put server programs, newest version first.
 fn usual_places() -> Vec<PathBuf> {
-    // The folder, how the version's folder starts, and where the programs are in it.
+    // A folder, what stands before the version in the names of its entries, and the programs' place in such an entry.
     const PLACES: [(&str, &str, &str); 6] = [
         ("/usr/lib/postgresql", "", "bin"),
         ("/usr", "pgsql-", "bin"),

@@ -1,8 +1,8 @@
-//! Work that blocks its thread.
+//! Runs work that blocks its thread.
 
 use crate::error::EmbeddedError;
 
-/// Runs what waits for files and processes where it holds up nobody.
+/// Runs work that waits for files and processes on a thread for blocking work, so that no other task is held up.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, EmbeddedError> + Send + 'static,
 ) -> Result<T, EmbeddedError> {

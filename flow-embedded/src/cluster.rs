@@ -1,4 +1,4 @@
-//! Joining the server that runs in a folder, or starting it: many programs may try at once.
+//! Joins the server that runs in a folder, or starts a server there. Many programs may do so at once.
 
 use std::{
     fs::TryLockError,
@@ -16,21 +16,21 @@ use crate::{
     setup::Setup,
 };
 
-/// Longest wait for another program that starts the server.
+/// The longest wait for another program that starts the server.
 const LOCK_LIMIT: Duration = Duration::from_secs(330);
-/// Longest wait for a server that is stopping, or that is watched and does not answer.
+/// The longest wait for a server that is stopping, or that is watched and does not answer.
 const CHANGE_LIMIT: Duration = Duration::from_secs(30);
-/// How long a server may run without a FIFO before it counts as a server that nobody watches.
+/// How long a server may run without a FIFO before it counts as unwatched.
 const UNWATCHED_LIMIT: Duration = Duration::from_secs(10);
-/// Pause between two looks.
+/// The pause between two looks.
 const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 
-/// A server that this program uses, together with others perhaps. It runs at least until this is dropped.
+/// A server that this program uses, perhaps together with other programs. The server runs at least until this value is dropped.
 pub(crate) struct Cluster {
     pub(crate) setup: Setup,
     pub(crate) address: Address,
     pub(crate) version: String,
-    /// Whether the server ran before this program came.
+    /// Whether the server was running before this program joined it.
     pub(crate) is_joined: bool,
     _keepalive: KeepAlive,
 }
@@ -64,10 +64,10 @@ impl Cluster {
     }
 }
 
-/// What a program that joins a server meets.
+/// What a program finds when it tries to join a server.
 enum Join {
     In(Box<Cluster>),
-    /// The FIFO is watched, and the server does not answer yet, or no longer.
+    /// The FIFO is watched, and the server does not answer yet or no longer.
     Silent(Option<sqlx::Error>),
     Unwatched,
     Absent,
@@ -92,7 +92,7 @@ async fn join(setup: &Setup) -> Result<Join, EmbeddedError> {
     })
 }
 
-/// Takes the start lock. The file is dropped to free it.
+/// Takes the start lock. Dropping the returned file frees the lock.
 async fn lock_start(setup: &Setup) -> Result<std::fs::File, EmbeddedError> {
     let file = setup.folder.start_lock()?;
     let asked_at = Instant::now();
@@ -109,7 +109,7 @@ async fn lock_start(setup: &Setup) -> Result<std::fs::File, EmbeddedError> {
     }
 }
 
-/// Waits until the server can be joined, or until there is none. Called under the start lock, so no other program starts one.
+/// Waits until the server can be joined, or until no server is left. Called under the start lock, so no other program starts a server.
 async fn wait_for_server_or_none(setup: &Setup) -> Result<Option<Cluster>, EmbeddedError> {
     let asked_at = Instant::now();
     let mut is_stopped = false;
@@ -125,7 +125,7 @@ async fn wait_for_server_or_none(setup: &Setup) -> Result<Option<Cluster>, Embed
         };
         let Some(server) = server else { return Ok(None) };
         if is_unwatched && !is_stopped {
-            // The watcher was killed, so nobody would ever stop this server: it makes way for a watched one.
+            // The watcher was killed, so nobody would ever stop this server. It is stopped here, and a watched server is started in its place.
             is_stopped = send_signal(server.pid, "INT").is_ok();
         }
         if asked_at.elapsed() > CHANGE_LIMIT {
@@ -139,7 +139,7 @@ async fn start(setup: Setup) -> Result<Cluster, EmbeddedError> {
     let began_at = Instant::now();
     let starting = setup.clone();
     let running = blocking(move || server::start(&starting, None)).await?;
-    // Joining as any other program does tells whether the FIFO is watched.
+    // The server is joined as by any other program, which finds out whether the FIFO is watched.
     let joined = join(&setup).await?;
     drop(running.keepalive);
     match joined {

@@ -1,4 +1,4 @@
-//! Why no server could be had, each with the way out.
+//! Why no server could be started or joined. Each error's text says what can be done.
 
 use std::{io, path::PathBuf};
 
@@ -11,12 +11,12 @@ pub enum EmbeddedError {
     InvalidUrl {
         /// The environment variable.
         variable: &'static str,
-        /// What the driver says about it.
+        /// What the driver says about the URL.
         #[source]
         source: sqlx::Error,
     },
 
-    /// The name asked for cannot be used unquoted in a URL and in SQL.
+    /// The database's name cannot be used unquoted in a URL and in SQL.
     #[error("`{0}` cannot name an embedded database; use 1 to 63 of a-z, 0-9 and `_`, a letter first")]
     DatabaseName(String),
 
@@ -33,18 +33,18 @@ pub enum EmbeddedError {
     /// Neither this machine nor a package index has a server to start.
     #[error("no PostgreSQL server to start ({tried}); take one of these ways, then run again:\n{}", ways_out())]
     NoServer {
-        /// What was looked at, and why it did not serve.
+        /// What was tried, and why each could not be used.
         tried: String,
     },
 
-    /// Root cannot run Postgres, and there is no account to run it as.
+    /// This process runs as root, Postgres refuses to run as root, and there is no other account to run the server.
     #[error(
         "Postgres refuses to run as root, and this machine has neither a user `postgres` nor `nobody` to run it as; \
              add one (useradd --system postgres), or set FLOW_DATABASE_URL to a running server"
     )]
     NoAccount,
 
-    /// The account that runs the server cannot get at a folder.
+    /// The account that runs the server cannot enter a folder.
     #[error("`{}` cannot be entered by user `{user}`, who runs the server because you are root; \
              choose a folder elsewhere with FLOW_PG_DATA", .path.display())]
     NotEnterable {
@@ -68,7 +68,7 @@ pub enum EmbeddedError {
     ForeignFolder {
         /// The folder.
         path: PathBuf,
-        /// One thing in it that does not belong there.
+        /// An entry of the folder that does not belong there.
         found: String,
     },
 
@@ -92,7 +92,7 @@ pub enum EmbeddedError {
     File {
         /// What was tried.
         action: &'static str,
-        /// On which file or folder.
+        /// The file or folder.
         path: PathBuf,
         /// The system's answer.
         #[source]
@@ -114,17 +114,17 @@ pub enum EmbeddedError {
     Initdb {
         /// The cluster's folder.
         path: PathBuf,
-        /// The last lines it printed.
+        /// The last lines that `initdb` printed.
         output: String,
     },
 
-    /// The server ended, or stayed silent, before it was ready.
+    /// The server ended before it was ready, or was not ready in time.
     #[error("the server in `{}` did not start: {output}; its log is `{}`, and removing the folder starts afresh \
              without its data", .path.display(), .path.join("server.log").display())]
     Start {
         /// The cluster's folder.
         path: PathBuf,
-        /// The last lines of its log.
+        /// The last lines of the server's log.
         output: String,
     },
 
@@ -138,7 +138,7 @@ pub enum EmbeddedError {
         seconds: u64,
     },
 
-    /// The server runs and does not answer, or does not end.
+    /// The server runs but does not answer, or does not end.
     #[error("the server in `{}` (process {pid}) runs but cannot be used; end it with `kill {pid}`, then run again",
             .path.display())]
     Unanswered {
@@ -146,7 +146,7 @@ pub enum EmbeddedError {
         path: PathBuf,
         /// The server's process id.
         pid: u32,
-        /// What the last attempt to connect said.
+        /// The error of the last attempt to connect, if any.
         #[source]
         source: Option<sqlx::Error>,
     },
@@ -178,7 +178,7 @@ impl EmbeddedError {
     }
 }
 
-/// The ways out of [`EmbeddedError::NoServer`], ready to paste.
+/// What a user can do about [`EmbeddedError::NoServer`], as commands to paste.
 fn ways_out() -> String {
     let install =
         if cfg!(target_os = "macos") { "brew install postgresql@18" } else { "apt-get install -y postgresql" };

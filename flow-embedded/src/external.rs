@@ -13,7 +13,7 @@ pub(crate) struct External {
 }
 
 impl External {
-    /// Reads the variable; `None` when it is not set.
+    /// Reads the variable; `None` when the variable is not set or empty.
     pub(crate) fn from_env(variable: &'static str) -> Result<Option<Self>, EmbeddedError> {
         env_value(variable).map(|url| Self::parse(variable, url)).transpose()
     }
@@ -31,7 +31,7 @@ impl External {
         &self.options
     }
 
-    /// The same server's URL for another database.
+    /// The URL of another database of the same server.
     pub(crate) fn url_of(&self, database: &str) -> String {
         let (before, query) = match self.url.split_once('?') {
             Some((before, query)) => (before, format!("?{query}")),
@@ -58,7 +58,7 @@ impl External {
     }
 }
 
-/// The words to add when `DATABASE_URL` is set, which an embedded server never reads: it is often another project's.
+/// A hint for descriptions when `DATABASE_URL` is set: the variable is ignored here, because it often names another project's database.
 pub(crate) fn ignored_hint(instead: &str) -> String {
     match env_value("DATABASE_URL") {
         Some(_) => format!("; DATABASE_URL is set and ignored, set {instead} to use that server"),

@@ -10,16 +10,17 @@ use std::{
 
 use crate::{account::Account, error::EmbeddedError, output::last_lines, random::random_hex};
 
-/// What a cluster's folder may hold. Anything else means that the folder is not one of ours.
+/// What a cluster's folder may hold, beside sockets. A folder with anything else in it is no cluster's folder, and is refused.
 const OURS: [&str; 8] = ["data", "data.new", "users", "shut", "start.lock", "owner.lock", "server.log", "password"];
 
-/// A file system in memory, on Linux.
+/// The file system in memory of Linux.
 const MEMORY: &str = "/dev/shm";
 
-/// How much memory has to be free for the databases of tests, in bytes: several times what they were seen to take.
+/// How many bytes of memory must be free for the databases of tests to lie in memory: several times what they were seen to take.
 const FREE_MEMORY: u64 = 8 << 30;
 
-/// `/var/tmp/flow-<uid>`: outside a root's closed home, and kept over a restart of the machine.
+/// The folder `flow-<uid>` of a user, in `/var/tmp` or in memory. `/var/tmp` is kept over a restart of the machine and, unlike the home
+/// of root, can be entered by the server's user.
 #[derive(Debug, Clone)]
 pub(crate) struct Home {
     path: PathBuf,
@@ -27,20 +28,20 @@ pub(crate) struct Home {
 }
 
 impl Home {
-    /// Opens one's home folder on disk, and refuses one that somebody else could have prepared.
+    /// Opens the user's folder on disk, and refuses a folder that another user could have prepared.
     pub(crate) fn open(account: &Account) -> Result<Self, EmbeddedError> {
         Self::open_in("/var/tmp", account)
     }
 
-    /// Opens one's home folder in memory where there is enough, else the one on disk: each database of a test is hundreds of files, which a
-    /// disk's file system makes slowly while as many are deleted.
+    /// Opens the user's folder in memory where enough is free, else on disk. Each database of a test is hundreds of files, which a file system
+    /// on disk makes slowly while as many files are deleted.
     pub(crate) fn open_in_memory(account: &Account) -> Result<Self, EmbeddedError> {
         Self::open_in(if has_free_memory() { MEMORY } else { "/var/tmp" }, account)
     }
 
     fn open_in(parent: &str, account: &Account) -> Result<Self, EmbeddedError> {
         let path = PathBuf::from(format!("{parent}/flow-{}", account.my_uid()));
-        // The server's user must get through a home that is root's; nobody else needs to get through another one.
+        // A folder that belongs to root must be passable for the server's user; any other folder is passable for its owner only.
         let mode = if account.my_uid() == account.server_uid() { 0o700 } else { 0o711 };
         let home = Self { path, mode };
         home.make(&home.path)?;
@@ -61,7 +62,7 @@ impl Home {
         &self.path
     }
 
-    /// Makes a folder of the home's mode, whatever the umask; one that exists is left alone.
+    /// Makes a folder with this folder's mode, whatever the umask. A folder that exists is left as it is.
     pub(crate) fn make(&self, path: &Path) -> Result<(), EmbeddedError> {
         match fs::create_dir(path) {
             Ok(()) => fs::set_permissions(path, fs::Permissions::from_mode(self.mode))
@@ -72,14 +73,14 @@ impl Home {
     }
 }
 
-/// One cluster's folder: its data, its FIFO, its start lock, its password and its log.
+/// The folder of one cluster, with its data, FIFO, start lock, password and log.
 #[derive(Debug, Clone)]
 pub(crate) struct Folder {
     path: PathBuf,
 }
 
 impl Folder {
-    /// Makes the folder when it is absent, and refuses one that is not an embedded cluster of this account.
+    /// Makes the folder when it is absent, and refuses a folder that is not an embedded cluster of this account.
     pub(crate) fn open(path: &Path, account: &Account) -> Result<Self, EmbeddedError> {
         let path = std::path::absolute(path).map_err(EmbeddedError::file("find", path))?;
         if let Some(parent) = path.parent() {
@@ -114,7 +115,7 @@ impl Folder {
         self.path.join("data")
     }
 
-    /// Refuses data that another major version than `expected` wrote, which is that of the programs in `binaries`.
+    /// Refuses data that another major version of Postgres has written than `expected`, the version of the programs in `binaries`.
     pub(crate) fn check_major(&self, expected: u32, binaries: &Path) -> Result<(), EmbeddedError> {
         let Ok(found) = fs::read_to_string(self.data().join("PG_VERSION")) else { return Ok(()) };
         let found = found.trim().to_owned();
@@ -124,7 +125,7 @@ impl Folder {
         Err(EmbeddedError::OtherMajor { path: self.path.clone(), found, expected, binaries: binaries.into() })
     }
 
-    /// The password of the cluster's superuser, which only its user and root can read.
+    /// Reads the password of the cluster's superuser. Only the server's user and root can read the file.
     pub(crate) fn password(&self) -> io::Result<String> {
         fs::read_to_string(self.path.join("password"))
     }
@@ -141,7 +142,7 @@ impl Folder {
         Ok(path)
     }
 
-    /// The file whose lock serialises starts. The system frees it when its holder ends, however it ends.
+    /// Opens the file whose lock serialises starts. The system frees the lock when the process that holds it ends or is killed.
     pub(crate) fn start_lock(&self) -> Result<File, EmbeddedError> {
         let path = self.path.join("start.lock");
         File::options()
@@ -152,7 +153,7 @@ impl Folder {
             .map_err(EmbeddedError::file("create", &path))
     }
 
-    /// Starts a new log.
+    /// Opens the server's log, and empties it.
     pub(crate) fn make_log(&self) -> Result<File, EmbeddedError> {
         let path = self.path.join("server.log");
         let log = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path);
@@ -165,7 +166,7 @@ impl Folder {
     }
 }
 
-/// Whether memory and the file system in it have [`FREE_MEMORY`]; containers often have a small one.
+/// Whether the memory and the file system in memory both have [`FREE_MEMORY`] left. Containers often have a small file system in memory.
 fn has_free_memory() -> bool {
     let is_enough = |kilobytes: &str| kilobytes.trim().parse::<u64>().is_ok_and(|free| free << 10 >= FREE_MEMORY);
     let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();

@@ -1,7 +1,7 @@
 //! What keeps a server alive: a FIFO in its folder that each program using the server holds open.
 //!
-//! The kernel closes a program's hold when the program dies, however it dies. With no holder left, a watcher beside the server stops the
-//! server, so that nothing is left behind and no program has to tidy up.
+//! The kernel closes a program's hold when the program dies, also when it is killed. With no holder left, a watcher beside the server stops
+//! the server, so no program has to stop it.
 
 use std::{
     fs,
@@ -19,8 +19,8 @@ use crate::{account::Account, error::EmbeddedError, output::last_lines};
 ///
 /// A program that joins opens the FIFO and writes one line. When the last holder has left, the watcher lingers, renames the FIFO so that
 /// nobody else can open it, and reads once more. A line that is there by then means that a program joined before the renaming, so the
-/// watcher renames the FIFO back; no program ever holds a server that is about to stop. The script ends its watcher when the server ends by
-/// itself, so that a FIFO without a reader tells: nobody will stop this server.
+/// watcher renames the FIFO back: no program ever holds a server that is about to stop. When the server ends by itself, the script ends the
+/// watcher, so that a FIFO without a reader means that nobody watches a server here.
 pub(crate) const WATCHED_SERVER: &str = r#"
 linger=$1
 shift
@@ -48,7 +48,7 @@ exit "$code"
 /// A hold on a server's FIFO. The server runs at least until the hold is dropped.
 #[derive(Debug)]
 pub(crate) struct KeepAlive {
-    // Closed on exec, so that no child keeps the server running.
+    // The file is closed on exec, so that no child process of this program keeps the server running.
     _hold: OwnedFd,
 }
 
@@ -57,14 +57,15 @@ pub(crate) struct KeepAlive {
 pub(crate) enum Joined {
     /// The FIFO is watched, and this program holds it now.
     Held(KeepAlive),
-    /// There is a FIFO without a watcher: the server is gone, or nobody will stop it.
+    /// There is a FIFO without a watcher: the server is gone, or it runs and nobody would stop it.
     Unwatched,
     /// There is no FIFO: no server was started, or the server is about to stop.
     Absent,
 }
 
 impl KeepAlive {
-    /// Makes a new FIFO and holds it before there is a watcher, so that the server which is started next cannot outlive this program.
+    /// Makes a new FIFO and holds it before the watcher starts, so that the server which is started next runs while this program does, and not
+    /// longer than its last user.
     pub(crate) fn make(folder: &Path, account: &Account) -> Result<Self, EmbeddedError> {
         let path = folder.join("users");
         for old in [&path, &folder.join("shut")] {
@@ -81,7 +82,7 @@ impl KeepAlive {
             let source = io::Error::other(last_lines(&made.stderr));
             return Err(EmbeddedError::file("create", path)(source));
         }
-        // Opened for reading too: opening the writing end alone waits for a reader, and the watcher is started only afterwards.
+        // The FIFO is opened for reading too: opening the writing end alone waits for a reader, and the watcher is started only afterwards.
         let hold = fs::File::options().read(true).write(true).open(&path).map_err(EmbeddedError::file("open", path))?;
         Ok(Self { _hold: hold.into() })
     }
@@ -98,7 +99,7 @@ impl KeepAlive {
             Err(cause) => return Err(EmbeddedError::file("open", path)(cause)),
         };
         let mut hold = fs::File::from(sender.into_blocking_fd().map_err(EmbeddedError::file("open", &path))?);
-        // Fails when the watcher has just ended.
+        // Writing fails when the watcher has just ended.
         Ok(match hold.write_all(b"\n") {
             Ok(()) => Joined::Held(Self { _hold: hold.into() }),
             Err(_) => Joined::Absent,

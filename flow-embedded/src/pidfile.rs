@@ -1,4 +1,4 @@
-//! What `postmaster.pid` says about a server, and whether that server is really there.
+//! Reads `postmaster.pid`, and finds out whether the server that it names is really there.
 
 use std::{
     fs, io,
@@ -6,7 +6,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// The part of `postmaster.pid` that matters here.
+/// The entries of `postmaster.pid` that are used here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PidFile {
     pub(crate) pid: u32,
@@ -15,19 +15,19 @@ pub(crate) struct PidFile {
     pub(crate) is_ready: bool,
 }
 
-/// Whose the process is that a pid file names.
+/// What the process is whose number a pid file has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Process {
     /// The server of this data folder.
     Server,
-    /// Some other program: the server is gone and its number was given out again.
+    /// Another program: the server is gone, and the system has given its number out again.
     Other,
     /// There is no such process.
     Gone,
 }
 
 impl PidFile {
-    /// Reads the pid file of a data folder; `None` when there is none or it is not written to its end.
+    /// Reads the pid file of a data folder; `None` when there is no pid file, or its port is not written yet.
     pub(crate) fn read(data: &Path) -> Option<Self> {
         Self::parse(&fs::read_to_string(data.join("postmaster.pid")).ok()?)
     }
@@ -42,12 +42,12 @@ impl PidFile {
         })
     }
 
-    /// Whether both describe one start of one server.
+    /// Whether both pid files are of the same start of a server.
     pub(crate) fn is_same_start(&self, other: &Self) -> bool {
         (self.pid, &self.started_at, self.port) == (other.pid, &other.started_at, other.port)
     }
 
-    /// Looks at the process. A server is told by its command line, which names the data folder.
+    /// Looks at the process. The server of the folder `data` is recognised by its command line, which names the folder.
     pub(crate) fn process(&self, data: &Path) -> Process {
         match command_line(self.pid) {
             None => Process::Gone,
@@ -70,7 +70,7 @@ pub(crate) fn send_signal(pid: u32, signal: &str) -> io::Result<()> {
 #[cfg(target_os = "linux")]
 fn command_line(pid: u32) -> Option<String> {
     let line = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
-    // A process that ended and was not waited for has no command line any more.
+    // A process that has ended and was not waited for has an empty command line.
     (!line.is_empty()).then(|| String::from_utf8_lossy(&line).into_owned())
 }
 

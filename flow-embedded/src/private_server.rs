@@ -1,4 +1,4 @@
-//! A server of one's own, for tests that restart, kill, stall or fill Postgres.
+//! A server for the caller alone, for tests that restart, kill, stall or fill Postgres.
 
 use std::{
     fs::{self, DirBuilder, File, TryLockError},
@@ -18,18 +18,18 @@ use crate::{
     setup::Setup,
 };
 
-/// Longest wait for a server to end.
+/// The longest wait for the end of a server.
 const STOP_LIMIT: Duration = Duration::from_secs(60);
 
-/// A server that no other program uses, in a folder that is removed with it.
+/// A server that no other program uses, with its folder.
 ///
-/// Its port stays the same over [`stop`](Self::stop), [`start`](Self::start), [`restart`](Self::restart) and
-/// [`kill`](Self::kill), so URLs stay good. Dropping it ends the server and removes the data.
+/// The server's port stays the same over [`stop`](Self::stop), [`start`](Self::start), [`restart`](Self::restart) and
+/// [`kill`](Self::kill), so URLs stay valid. Dropping this value ends the server and removes its folder with the data.
 pub struct PrivateServer {
     setup: Setup,
     address: Address,
     running: Option<Running>,
-    /// Locked as long as this process lives, so that another one can tell folders that a killed process left.
+    /// The folder's `owner.lock`, locked until this value is dropped or its process dies. Other processes remove folders whose lock is free.
     _owner: File,
 }
 
@@ -53,22 +53,22 @@ impl PrivateServer {
         .await
     }
 
-    /// The URL of a database of this server. `postgres` is always there.
+    /// The URL of a database of this server. The database `postgres` is always there.
     pub fn url(&self, database: &str) -> String {
         self.address.url(database)
     }
 
-    /// The port on 127.0.0.1; the same over restarts.
+    /// The server's port on 127.0.0.1, which stays the same over restarts.
     pub fn port(&self) -> u16 {
         self.address.port
     }
 
-    /// The process id of the server, or `None` when it does not run.
+    /// The process id of the server, or `None` when the server does not run.
     pub fn pid(&self) -> Option<u32> {
         self.running.as_ref().map(|running| running.pid)
     }
 
-    /// Creates a database unless it is there, and returns its URL.
+    /// Creates a database unless it exists, and returns its URL.
     ///
     /// # Errors
     /// [`EmbeddedError::DatabaseName`] for a name that needs quoting, [`EmbeddedError::Database`] when the server refuses.
@@ -78,7 +78,8 @@ impl PrivateServer {
         Ok(self.url(name))
     }
 
-    /// Stops the server in order: open transactions are rolled back, what was committed is on disk. Does nothing when it does not run.
+    /// Stops the server by a fast shutdown: open transactions are rolled back, and committed data is on disk. Does nothing when the server does
+    /// not run.
     ///
     /// # Errors
     /// [`EmbeddedError::Unanswered`] when it does not end.
@@ -86,7 +87,7 @@ impl PrivateServer {
         self.end("INT").await
     }
 
-    /// Ends the server at once, as a crash does: the next start recovers from its log. Does nothing when it does not run.
+    /// Ends the server at once, as a crash does. Does nothing when the server does not run.
     ///
     /// # Errors
     /// [`EmbeddedError::Unanswered`] when it does not end.
@@ -94,7 +95,7 @@ impl PrivateServer {
         self.end("QUIT").await
     }
 
-    /// Starts the server again on its data and port. Does nothing when it runs.
+    /// Starts the server again on its data and port. Does nothing when the server runs. After [`kill`](Self::kill) see `server::start`.
     ///
     /// # Errors
     /// [`EmbeddedError::Start`] when it does not start.
@@ -109,7 +110,7 @@ impl PrivateServer {
     /// Stops and starts the server.
     ///
     /// # Errors
-    /// Those of [`stop`](Self::stop) and [`start`](Self::start).
+    /// The errors of [`stop`](Self::stop) and [`start`](Self::start).
     pub async fn restart(&mut self) -> Result<(), EmbeddedError> {
         self.stop().await?;
         self.start().await
@@ -132,7 +133,7 @@ impl Drop for PrivateServer {
     }
 }
 
-/// Signals the server and waits for its end.
+/// Sends the server a signal and waits up to [`STOP_LIMIT`] for its end.
 fn end(mut running: Running, signal: &str, path: &Path) -> Result<(), EmbeddedError> {
     let _ = send_signal(running.pid, signal);
     let asked_at = Instant::now();
@@ -145,9 +146,9 @@ fn end(mut running: Running, signal: &str, path: &Path) -> Result<(), EmbeddedEr
     Ok(())
 }
 
-/// Makes and locks a new folder, and removes those of processes that are gone.
+/// Makes and locks a new folder, and removes the folders of processes that are gone.
 fn make_folder(home: &Home) -> Result<(PathBuf, File), EmbeddedError> {
-    // Nobody looks for folders left behind while one is made and not locked yet.
+    // Under this lock no other process looks for folders left behind, so the new folder is not removed before it is locked.
     let path = home.path().join("private.lock");
     let making = File::create(&path).map_err(EmbeddedError::file("create", &path))?;
     making.lock().map_err(EmbeddedError::file("lock", &path))?;
@@ -166,7 +167,7 @@ fn remove_left_behind(home: &Path) {
     let folders = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("private-"));
     for folder in folders.map(|entry| entry.path()) {
         let lock = File::options().write(true).open(folder.join("owner.lock"));
-        // Its server, if it had one, ended with the process that held its FIFO.
+        // A free lock means that the folder's process is gone, and so is its server, which ends when nobody holds its FIFO.
         if lock.is_ok_and(|lock| !matches!(lock.try_lock(), Err(TryLockError::WouldBlock))) {
             let _ = fs::remove_dir_all(folder);
         }

@@ -1,4 +1,4 @@
-//! Making a cluster and starting its server under a watcher. Everything here blocks.
+//! Makes a cluster and starts its server under a watcher. Everything here blocks.
 
 use std::{
     fs,
@@ -19,14 +19,14 @@ use crate::{
     setup::Setup,
 };
 
-/// Longest wait for a server that is alive and not ready; a long recovery after a crash ends well before.
+/// The longest wait for a server that is alive and not ready. A long recovery after a crash takes less.
 const START_LIMIT: Duration = Duration::from_secs(300);
-/// Pause between two looks at a server that starts.
+/// The pause between two looks at a server that starts.
 const LOOK_INTERVAL: Duration = Duration::from_millis(5);
-/// Starts that are tried before giving up: a port may be taken between finding and using it, and a crashed server's
-/// last processes may still hold its memory.
+/// How many starts are tried. A start may fail because another program has taken the port since it was found free, or because the last
+/// processes of a crashed server still hold its memory.
 const TRIES: u32 = 4;
-/// A socket's path may have about 100 bytes; its name in the folder takes 16.
+/// The longest path of a folder for the server's socket, in bytes: a socket's path may have about 100, and the socket's name takes 16.
 const LONGEST_SOCKET_FOLDER: usize = 84;
 
 /// A server that this program has started.
@@ -38,17 +38,17 @@ pub(crate) struct Running {
     pub(crate) pid: u32,
 }
 
-/// Starts a server, making its cluster first when there is none. The caller holds the start lock, and no server runs.
+/// Starts a server, and makes its cluster first when there is none. The caller holds the start lock, and no server runs in the folder.
 ///
-/// A given `port` is kept; without one a free port is found.
+/// The server uses `port`, or a free port when `port` is `None`. Data of a cluster without fsync that was not shut down is removed.
 pub(crate) fn start(setup: &Setup, port: Option<u16>) -> Result<Running, EmbeddedError> {
     let data = setup.folder.data();
     let left_over = PidFile::read(&data);
     if left_over.is_some() && !setup.is_durable {
-        // Without fsync a cluster that was not shut down may be broken, and nothing in it is worth a repair.
+        // A cluster without fsync that was not shut down may be broken, and its data is for tests only, so it is made anew.
         fs::remove_dir_all(&data).map_err(EmbeddedError::file("remove", &data))?;
     } else if left_over.is_some_and(|server| server.process(&data) == Process::Other) {
-        // The number belongs to another program now, and Postgres would take that for a running server.
+        // The pid file's number belongs to another program now, and Postgres would take that program for a running server.
         let pid_file = data.join("postmaster.pid");
         fs::remove_file(&pid_file).map_err(EmbeddedError::file("remove", pid_file))?;
     }
@@ -66,7 +66,7 @@ pub(crate) fn start(setup: &Setup, port: Option<u16>) -> Result<Running, Embedde
     }
 }
 
-/// Makes the cluster beside its place and renames it, so that a killed `initdb` leaves nothing that looks complete.
+/// Makes the cluster in `data.new` and renames it to `data`, so that a killed `initdb` leaves nothing that looks complete.
 fn make_cluster(setup: &Setup) -> Result<(), EmbeddedError> {
     let (folder, new) = (setup.folder.path(), setup.folder.path().join("data.new"));
     if new.exists() {
@@ -75,7 +75,7 @@ fn make_cluster(setup: &Setup) -> Result<(), EmbeddedError> {
     let password = setup.folder.make_password(&setup.account)?;
     let mut initdb = setup.account.command(setup.binaries.dir.join("initdb"), folder);
     initdb.arg("--pgdata").arg(&new).arg("--pwfile").arg(password).args(["--username", SUPERUSER]);
-    // The socket is in a folder that is closed to others; the port is not, so it asks for the password.
+    // Connections over the socket need no password, since its folder is closed to other users. Connections over the port need the password.
     initdb.args(["--auth-local=trust", "--auth-host=password", "--encoding=UTF8", "--locale=C"]);
     if !setup.is_durable {
         initdb.arg("--no-sync");
@@ -107,7 +107,7 @@ fn try_start(setup: &Setup, port: Option<u16>) -> Result<Running, EmbeddedError>
         }
         let ended = shell.try_wait().map_err(EmbeddedError::file("watch the server in", folder.path()))?;
         if ended.is_some() || started_at.elapsed() > START_LIMIT {
-            // Dropping the hold stops a server that is still there.
+            // Returning drops `keepalive`, and the watcher then stops a server that still runs.
             return Err(EmbeddedError::Start { path: folder.path().into(), output: folder.log_end() });
         }
         sleep(LOOK_INTERVAL);
@@ -133,16 +133,16 @@ fn spawn(setup: &Setup, port: u16) -> Result<Child, EmbeddedError> {
     if !setup.is_durable {
         setting("fsync", "off");
         setting("full_page_writes", "off");
-        // Compiling a statement costs more than the small statements of tests.
+        // Compiling a statement with JIT takes longer than the small statements of tests themselves.
         setting("jit", "off");
         setting("max_wal_size", "256MB");
     }
-    // A process group of its own, so that Ctrl-C on the terminal reaches the program, which still needs its database, and not the server.
+    // The server gets a process group of its own, so that Ctrl-C on the terminal does not end it while the program still drains.
     shell.stdout(log).stderr(log_twin).process_group(0);
     shell.spawn().map_err(|source| EmbeddedError::Program { program: "sh".into(), source })
 }
 
-/// The folder for the server's socket, or nothing when its path cannot hold one.
+/// The folder for the server's socket; empty, for no socket, when the path is too long or has unusual characters.
 fn socket_folder(folder: &Path) -> String {
     let path = folder.to_string_lossy();
     let is_plain = path.chars().all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c));

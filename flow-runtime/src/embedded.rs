@@ -1,4 +1,4 @@
-//! The private Postgres of [`flow_embedded`], as a database for clients and workers.
+//! The private Postgres of [`flow_embedded`] as a database for clients and workers.
 
 pub use flow_embedded::{Embedded, EmbeddedError, PrivateServer, TestDatabase, TestServer, open_tests, start_private};
 
@@ -10,18 +10,18 @@ use crate::{
 
 /// Opens the database `database` of the kept embedded server, as [`flow_embedded::open`] does.
 ///
-/// A database that was made by another edition of flow, whose schema this program cannot bring to its own, stays as it is: the program
-/// gets another one beside it, with a name that adds eight digits, and a line in the log says so.
+/// A database that was made by another edition of flow, whose schema this program cannot bring to its own, is left as it is. The program
+/// gets another database of the same server, whose name adds eight hexadecimal digits, and a line in the log tells this.
 ///
 /// # Errors
-/// Every [`EmbeddedError`] names what was expected and the way out.
+/// [`EmbeddedError`], which says what was expected and what can be done.
 pub async fn open(database: &str) -> Result<Embedded, EmbeddedError> {
     let mut server = flow_embedded::open(database).await?;
     if server.is_external() {
         return Ok(server);
     }
     let is_foreign = async { migrate::is_of_other_edition(&mut Db::new(server.url())?.connect().await?).await };
-    // What stands in the way of the question is told by the calls that follow.
+    // An error of this question counts as "no": the calls that follow meet the same error and return it.
     if is_foreign.await.unwrap_or(false) {
         let beside = format!("{database}_{}", migrate::edition());
         server.take_database(&beside).await?;
@@ -34,8 +34,8 @@ pub async fn open(database: &str) -> Result<Embedded, EmbeddedError> {
 }
 
 impl Db {
-    /// The database of an embedded server, migrated and [set to development](Db::set_development). One that the user names with
-    /// `FLOW_DATABASE_URL` is left as it is, and no connection is made.
+    /// Takes the database of an embedded server, migrates it and [sets it to development](Db::set_development). A database that the user names
+    /// with `FLOW_DATABASE_URL` is left as it is, and no connection is made.
     ///
     /// # Errors
     /// [`MigrateError`]; nothing is half applied.
@@ -48,7 +48,7 @@ impl Db {
         Ok(db)
     }
 
-    /// Sets a migrated database to development: a flow may then be deployed with another shape under its name, which deletes its runs.
+    /// Sets a migrated database to development: a flow may then be deployed with another shape under its slug, which deletes the flow's runs.
     ///
     /// # Errors
     /// [`DbError`] when the database cannot be reached, or was not migrated.

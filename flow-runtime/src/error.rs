@@ -1,4 +1,4 @@
-//! What can go wrong between a program and its database, in words that say how to mend it.
+//! The errors of each verb: deploy, start, read a run, run a worker, build a worker. Their texts say how to correct the mistake.
 
 mod db;
 mod migrate;
@@ -18,7 +18,7 @@ pub enum DeployError {
     /// The definition breaks rules.
     #[error("{0}")]
     Invalid(String),
-    /// The stored shape is another one.
+    /// The flow is deployed with another shape.
     #[error(
         "flow `{slug}` is deployed with another shape, which never changes under one slug; \
          give the changed flow a new slug (differences: {})", .differences.join("; ")
@@ -26,10 +26,10 @@ pub enum DeployError {
     Mismatch {
         /// The flow's slug.
         slug: String,
-        /// Every difference, one text each.
+        /// The differences, one text each.
         differences: Vec<String>,
     },
-    /// The stored shape became another one between deployment and registration.
+    /// The flow was deployed with another shape between this worker's deployment and its registration.
     #[error("{0}")]
     Changed(String),
     /// Workers of the old shape did not stop in time (development only).
@@ -37,16 +37,16 @@ pub enum DeployError {
     StillAlive {
         /// The flow's slug.
         slug: String,
-        /// Their ids and names.
+        /// The ids and names of these workers.
         workers: Vec<String>,
     },
-    /// The definition uses what the engine does not do yet.
+    /// The definition uses something that the engine does not support yet.
     #[error("{0}")]
     Unsupported(String),
-    /// A queue is taken.
+    /// A queue's name is taken, a queue is missing and a client may not make it, or the worker's steps do not go with its queue.
     #[error("{0}")]
     Queue(String),
-    /// The types changed under an unchanged shape and the deployment refuses that.
+    /// The types have changed under an unchanged shape, and the deployment refuses the change.
     #[error("{0}")]
     Drift(String),
     /// The worker's name is disabled, or its flow is deprecated.
@@ -55,7 +55,7 @@ pub enum DeployError {
     /// This program is older than the database allows.
     #[error("{0}")]
     UpgradeNeeded(String),
-    /// The schema could not be brought up to date.
+    /// The schema could not be brought up to date, or is not ready.
     #[error(transparent)]
     Migrate(#[from] MigrateError),
     /// The database itself.
@@ -83,13 +83,13 @@ impl From<SqlxError> for DeployError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// No such flow.
+    /// No flow with this slug is deployed.
     #[error("{0}")]
     NotDeployed(String),
-    /// The input does not fit the flow, is too large, or cannot be stored.
+    /// The input or another argument does not fit the flow, is too large, or cannot be stored.
     #[error("{0}")]
     Input(String),
-    /// The input cannot travel as JSON.
+    /// The input cannot be written as JSON.
     #[error("the input {0}")]
     Encode(#[source] serde_json::Error),
     /// The run id belongs to another flow.
@@ -115,7 +115,7 @@ impl From<SqlxError> for StartError {
     }
 }
 
-/// A question about a run has no answer, or not the one that was hoped for.
+/// A run has no output, because it failed or was cancelled; or the run could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
@@ -150,7 +150,7 @@ pub enum RunError {
     NoStep {
         /// The flow's slug.
         flow: String,
-        /// What was asked for.
+        /// The slug that was asked for.
         step: String,
     },
     /// A stored value does not decode into the type that was asked for.
@@ -173,10 +173,10 @@ pub enum WorkerError {
     /// The flow was not deployed or the worker not registered.
     #[error(transparent)]
     Deploy(#[from] DeployError),
-    /// The queue holds messages that do not fit their tasks; it is paused.
+    /// The queue holds messages that do not fit their tasks, and was paused.
     #[error("{0}; the queue is paused until flow.resume_queue is called")]
     Corrupt(String),
-    /// The queue holds tasks that this worker does not serve; its name is disabled.
+    /// The queue holds tasks of steps that this worker does not serve, and the worker's name was disabled.
     #[error("{0}; this worker's name is disabled until flow.enable_worker is called")]
     Misrouted(String),
     /// The database does not know the worker any more.
@@ -185,22 +185,22 @@ pub enum WorkerError {
     /// This program is older than the database allows.
     #[error("{0}")]
     UpgradeNeeded(String),
-    /// The database refused something for good.
+    /// The database has refused a call that it would refuse again, or could not be reached at the worker's start.
     #[error(transparent)]
     Db(#[from] DbError),
-    /// The worker's own task broke off; its leases end, and other workers take its tasks over.
+    /// The worker's own task broke off. Other workers can take its tasks over when its process has stopped.
     #[error("the worker broke off; this is a defect of flow, please report it with the log")]
     BrokeOff,
     /// The operating system refused to watch for signals.
     #[error("cannot watch for SIGTERM and SIGINT")]
     Signals(#[source] std::io::Error),
-    /// The drain goes on; call `shutdown` again to wait for it.
+    /// The worker has not stopped in time. The drain goes on; call `shutdown` again to wait for its end.
     #[error("the worker has not stopped in time; it goes on draining, call shutdown again to wait for it")]
     StillDraining,
 }
 
 impl WorkerError {
-    /// Whether trying again later may help: the database could not be reached, or was busy.
+    /// Whether a later try may help, because the database could not be reached or was busy.
     pub fn is_transient(&self) -> bool {
         match self {
             Self::Db(error) | Self::Deploy(DeployError::Db(error) | DeployError::Migrate(MigrateError::Db(error))) => {
@@ -221,17 +221,17 @@ pub enum BuildError {
     /// An option is out of range.
     #[error("{option} is {value}; it must be {expected}")]
     Option {
-        /// Which one.
+        /// The option's name.
         option: &'static str,
-        /// What was given.
+        /// The value that was given.
         value: String,
-        /// What is allowed.
+        /// The values that are allowed.
         expected: &'static str,
     },
     /// The worker's steps do not go with its flow's queues.
     #[error("{0}")]
     Steps(String),
-    /// Two flow types of one process have one slug.
+    /// Two different flows of one worker set have the same slug.
     #[error("two flows of this worker set have the slug `{0}`; give one of them another slug")]
     SameSlug(String),
 }

@@ -1,11 +1,19 @@
-//! Faults on purpose, for tests: feature `fault-points`, off by default.
+//! Faults on purpose, for tests. They exist only with the feature `fault-points`, which is off by default.
 //!
-//! `FLOW_FAULT=<point>:<n>:<action>` acts the n-th time this process passes a point. Actions: `kill` (SIGKILL), `stop`
-//! (SIGSTOP), `error` (as if the connection was lost there). Points: `claimed` (tasks were claimed, no handler has begun),
-//! `handling` (a handler begins), `handled` (it has ended, nothing was sent), `committed` (an exchange was committed, its
-//! reply is not looked at), `reserved` (a worker's slots are kept for a start), `started` (a start that may hand over was
-//! committed, its reply is not looked at), `handed` (its reply is not taken over), `renewing` (leases are about to be renewed), `deploying` (the flow was deployed, the worker is
-//! not registered).
+//! `FLOW_FAULT=<point>:<n>:<action>` makes this process act when it passes the point for the n-th time. The actions are `kill` (SIGKILL),
+//! `stop` (SIGSTOP) and `error` (go on as if the connection was lost there; without effect at `handling` and `handled`). The points are:
+//!
+//! | point | passed when |
+//! |---|---|
+//! | `claimed` | an exchange has claimed tasks, and none of their handlers has begun |
+//! | `handling` | a handler is about to begin |
+//! | `handled` | a handler has ended, and its result was not sent |
+//! | `committed` | an exchange was committed, and its reply was not read |
+//! | `reserved` | a worker's slots are reserved for a start, and the start was not sent |
+//! | `started` | a start that may hand over was committed, and its reply was not read |
+//! | `handed` | a start has handed work out, and the worker has not taken the work over |
+//! | `renewing` | a process whose workers hold work is about to renew its lease |
+//! | `deploying` | the flow was deployed, and the worker is not registered |
 
 /// Passes a point; true when the caller is to behave as if the connection was lost here.
 #[cfg(not(feature = "fault-points"))]

@@ -1,7 +1,7 @@
 //! Typed workflows on nothing but Postgres.
 //!
-//! The steps of a workflow are ordinary methods under [`#[flow]`](macro@flow); the compiler checks the graph that they form. Postgres holds the whole
-//! truth, so a run survives a crash of any program. Workers are your own processes.
+//! The steps of a workflow are ordinary methods under [`#[flow]`](macro@flow); the compiler checks the graph that they form. Postgres
+//! holds all state, so a run survives a crash of any program. Workers are your own processes.
 //!
 //! # A flow
 //!
@@ -36,31 +36,33 @@
 //! # }
 //! ```
 //!
-//! [`macro@flow`] tells every option of flows and steps: maps, conditions, retries, timeouts, blocking steps.
+//! The page of [`macro@flow`] describes every option of flows and steps: maps, conditions, retries, timeouts, blocking steps.
 //!
 //! # Starting and waiting
 //!
-//! [`Client::start`] starts a run and gives a [`RunHandle`]; [`Start`] has a run id, an idempotency key, a later time, and a start within a transaction
-//! of yours. [`RunHandle::wait`] ends when the run has ended, through a restart of the database too; [`RunHandle::step`] reads one step,
-//! [`RunHandle::status`] how far the run has come, [`RunHandle::cancel`] ends it. [`Client::run`] finds a run that another program has started.
+//! [`Client::start`] starts a run and returns a [`RunHandle`]; [`Start`] has options for the run's id, an idempotency key, a later time, and
+//! a start within your own transaction. [`RunHandle::wait`] waits for the run's end, also through a restart of the database;
+//! [`RunHandle::step`] reads one step, [`RunHandle::status`] tells how far the run has come, [`RunHandle::cancel`] cancels the run.
+//! [`Client::run`] finds a run that another program has started.
 //!
 //! # Workers and queues
 //!
-//! A [`Worker`] deploys its flow, claims work, calls the methods and settles the results; [`WorkerBuilder`] has its options. [`Worker::run`] works until
-//! SIGTERM or SIGINT and then drains; [`RunningWorker::health`] answers probes. A [`WorkerSet`] is several workers with one shutdown. A flow has one queue for
-//! all of its steps; [`with_step_queues!`] gives each step a queue and a [`Pool`] of its own.
+//! A [`Worker`] deploys its flow, claims work, calls the methods and settles the results; [`WorkerBuilder`] has the worker's options.
+//! [`Worker::run`] works until SIGTERM or SIGINT and then drains; [`RunningWorker::health`] answers probes. A [`WorkerSet`] is several
+//! workers with one shutdown. A flow has one queue for all of its steps; [`with_step_queues!`] gives each step a queue and a [`Pool`] of
+//! its own.
 //!
 //! # Errors and retries
 //!
-//! A handler returns a [`StepError`], or any error of yours through `?`; [`FailureExt`] says of one that it is permanent, or when to try again. An
-//! attempt that failed is tried again after `base_delay`, twice as long each time, until `max_attempts` are used; then `when_exhausted` says what follows.
-//! Delivery is at least once: a step that is interrupted runs again, and [`StepContext::idempotency_key`] names its work to other systems. The errors of each
-//! verb stand in [`error`].
+//! A handler returns a [`StepError`], or your own error through `?`; [`FailureExt`] marks an error as permanent, or says when to try again.
+//! Work whose attempt failed is tried again after `base_delay`, twice as long each time, until `max_attempts` are used; then
+//! `when_exhausted` says what follows. Delivery is at least once: a step that is interrupted runs again, and
+//! [`StepContext::idempotency_key`] names its work to other systems. The module [`error`] has the errors of each verb.
 //!
 //! # Testing
 //!
-//! `YourFlow::check()` finds what needs no database. [`Handlers`] calls one method by hand with [`StepArgs`] and [`StepContext::for_test`]; the module
-//! `embedded` (a feature, on by default) starts a private Postgres for tests.
+//! `YourFlow::check()` finds mistakes that show without a database. [`Handlers`] calls one method by hand with [`StepArgs`] and
+//! [`StepContext::for_test`]; the module `embedded` (a feature, on by default) starts a private Postgres for tests.
 //!
 //! # Graphs known only at run time
 //!
@@ -74,7 +76,7 @@
 
 #![warn(missing_debug_implementations)]
 
-// Generated code names this crate by its name, also in its own tests.
+// Generated code names this crate `flow_runtime`, also in the crate's own tests.
 #[allow(unused_extern_crates)]
 extern crate self as flow_runtime;
 
@@ -133,7 +135,7 @@ pub use worker::{
     set::{Pool, RunningSet, WorkerSet, WorkerSetBuilder},
 };
 
-/// What most programs need.
+/// The names that most programs need.
 pub mod prelude {
     pub use crate::{
         Client, Db, FailureExt, Flow, FlowList, IntoStepError, RunHandle, RunId, StepContext, StepError, StepKey,
@@ -141,7 +143,7 @@ pub mod prelude {
     };
 }
 
-/// The README's flow compiles.
+/// Compiles the examples of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;

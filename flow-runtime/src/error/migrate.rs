@@ -6,19 +6,19 @@ use crate::error::db::DbError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MigrateError {
-    /// A newer program has moved the schema past this one.
+    /// A newer program has migrated the schema, and the schema does not support this program's interface any more.
     #[error(
         "this program speaks interface {ours}, the database speaks {oldest} to {newest}; build the program with a newer flow"
     )]
     TooNew {
         /// This program's interface.
         ours: i32,
-        /// The oldest interface the database still speaks.
+        /// The oldest interface that the database supports.
         oldest: i32,
-        /// The newest interface the database speaks.
+        /// The newest interface that the database supports.
         newest: i32,
     },
-    /// A migration that was applied is not the one this program has.
+    /// A migration that was applied has another text than this program's migration of the same number.
     #[error(
         "the schema `flow` of this database was made by another edition of flow, one that was never released (migration {version} has \
          another text); use another database, or drop the schemas `flow` and `pgmq` with everything in them: runs, results, queues"
@@ -27,7 +27,7 @@ pub enum MigrateError {
         /// The migration's number.
         version: i32,
     },
-    /// The schema lacks what this program uses.
+    /// The schema lacks something that this program uses.
     #[error(
         "the database lacks {}; let `Db::migrate` of this program's version run there, or restore what was dropped",
         .missing.join(", ")
@@ -36,7 +36,7 @@ pub enum MigrateError {
         /// Every missing table, view, type, column and function, one text each.
         missing: Vec<String>,
     },
-    /// The database's text is not in UTF-8.
+    /// The database's encoding is not UTF8.
     #[error(
         "the database's encoding is {encoding}, which cannot hold every text; use one with encoding UTF8, as \
          `create database … template template0 encoding 'UTF8'` makes"
@@ -45,22 +45,22 @@ pub enum MigrateError {
         /// The database's encoding.
         encoding: String,
     },
-    /// PGMQ is there in a version that is too old for the engine.
+    /// PGMQ is installed in a version that is too old for the engine.
     #[error(
         "PGMQ {version} is too old; bring it to 1.11 or newer, an extension with `alter extension pgmq update`, else with \
          PGMQ's own update scripts"
     )]
     OldPgmq {
-        /// The version, or the versions that have what was found.
+        /// The version, or the range of versions, that was found.
         version: String,
     },
-    /// The database has this program's version of the functions with other contents, and is set to production.
+    /// The database has the same version of the functions as this program, with other texts, and is not set to development.
     #[error(
         "the database has version {version} of flow's functions as {stored}, this program has the same version as {ours}; \
          build both programs from one version of flow, or set the database to development"
     )]
     OtherFunctions {
-        /// The version that both name.
+        /// The version of the functions in the database and in this program.
         version: i32,
         /// A hash of the functions that the database has.
         stored: String,
