@@ -49,8 +49,8 @@ impl Account {
         self.stand_in.as_ref().map_or(self.me, |user| user.uid)
     }
 
-    /// A command that runs as the server's user, in `folder`, without this program's terminal, and of its environment only with `PATH` and
-    /// `LD_LIBRARY_PATH`.
+    /// A command that runs as the server's user in `folder`, with an empty standard input. Of this program's environment the command gets
+    /// only `PATH` and `LD_LIBRARY_PATH`.
     pub(crate) fn command(&self, program: impl AsRef<OsStr>, folder: &Path) -> Command {
         let mut command = Command::new(program);
         command.current_dir(folder).stdin(Stdio::null()).env_clear();

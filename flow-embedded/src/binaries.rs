@@ -19,8 +19,8 @@ pub(crate) struct Binaries {
 }
 
 impl Binaries {
-    /// The programs in the folder that `FLOW_PG_BIN` names, else those of this machine. `None` when there are none or `FLOW_PG_BIN` is `none`;
-    /// the reasons are added to `tried`. Blocks.
+    /// The programs in the folder that `FLOW_PG_BIN` names, else those of this machine. `None` when there are none or `FLOW_PG_BIN` is
+    /// `none`; the reasons are added to `tried`. Blocks.
     pub(crate) fn installed(account: &Account, tried: &mut Vec<String>) -> Result<Option<Self>, EmbeddedError> {
         match env_value("FLOW_PG_BIN") {
             Some(none) if none == "none" => {

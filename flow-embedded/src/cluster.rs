@@ -125,7 +125,8 @@ async fn wait_for_server_or_none(setup: &Setup) -> Result<Option<Cluster>, Embed
         };
         let Some(server) = server else { return Ok(None) };
         if is_unwatched && !is_stopped {
-            // The watcher was killed, so nobody would ever stop this server. It is stopped here, and a watched server is started in its place.
+            // The watcher was killed, so nobody would ever stop this server. It is stopped here, and a watched server is started in its
+            // place.
             is_stopped = send_signal(server.pid, "INT").is_ok();
         }
         if asked_at.elapsed() > CHANGE_LIMIT {

@@ -33,8 +33,8 @@ impl Home {
         Self::open_in("/var/tmp", account)
     }
 
-    /// Opens the user's folder in memory where enough is free, else on disk. Each database of a test is hundreds of files, which a file system
-    /// on disk makes slowly while as many files are deleted.
+    /// Opens the user's folder in memory where enough is free, else on disk. Each database of a test is hundreds of files, which a file
+    /// system on disk makes slowly while as many files are deleted.
     pub(crate) fn open_in_memory(account: &Account) -> Result<Self, EmbeddedError> {
         Self::open_in(if has_free_memory() { MEMORY } else { "/var/tmp" }, account)
     }

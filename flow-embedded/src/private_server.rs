@@ -29,7 +29,8 @@ pub struct PrivateServer {
     setup: Setup,
     address: Address,
     running: Option<Running>,
-    /// The folder's `owner.lock`, locked until this value is dropped or its process dies. Other processes remove folders whose lock is free.
+    /// The folder's `owner.lock`, locked until this value is dropped or its process dies. Other processes remove folders whose lock is
+    /// free.
     _owner: File,
 }
 
@@ -78,8 +79,8 @@ impl PrivateServer {
         Ok(self.url(name))
     }
 
-    /// Stops the server by a fast shutdown: open transactions are rolled back, and committed data is on disk. Does nothing when the server does
-    /// not run.
+    /// Stops the server by a fast shutdown: open transactions are rolled back, and committed data is on disk. Does nothing when the server
+    /// does not run.
     ///
     /// # Errors
     /// [`EmbeddedError::Unanswered`] when it does not end.
@@ -87,7 +88,8 @@ impl PrivateServer {
         self.end("INT").await
     }
 
-    /// Ends the server at once, as a crash does. Does nothing when the server does not run.
+    /// Ends the server at once, without a checkpoint, as a crash does: the next start recovers from the write-ahead log. Does nothing when
+    /// the server does not run.
     ///
     /// # Errors
     /// [`EmbeddedError::Unanswered`] when it does not end.
@@ -95,7 +97,7 @@ impl PrivateServer {
         self.end("QUIT").await
     }
 
-    /// Starts the server again on its data and port. Does nothing when the server runs. After [`kill`](Self::kill) see `server::start`.
+    /// Starts the server again on its data and port. Does nothing when the server runs.
     ///
     /// # Errors
     /// [`EmbeddedError::Start`] when it does not start.

@@ -35,8 +35,8 @@ impl Setup {
         Ok(Self { account, binaries, folder, is_durable: true, linger_s: 0 })
     }
 
-    /// The cluster that all tests share. Its server goes on for 3 s without users, because a test runner may end one process before it starts
-    /// the next. Blocks.
+    /// The cluster that all tests share. Its server goes on for 3 s without users, because a test runner may end one process before it
+    /// starts the next. Blocks.
     pub(crate) fn tests() -> Result<Self, EmbeddedError> {
         let (account, binaries) = account_and_binaries()?;
         let place = Home::open_in_memory(&account)?.path().join(format!("test-pg{}", binaries.major));

@@ -212,7 +212,8 @@ async fn remove_stale(keeper: &mut PgConnection) {
     }
 }
 
-/// Removes templates that are over a day old, where the server shows their age. They cost disk space; one that is still needed is made anew.
+/// Removes templates that are over a day old, where the server shows their age. They cost disk space; one that is still needed is made
+/// anew.
 async fn remove_old_templates(keeper: &mut PgConnection) {
     const OLD: &str = "select d.datname::text from pg_database d \
         cross join lateral pg_stat_file('base/' || d.oid || '/PG_VERSION', true) f \

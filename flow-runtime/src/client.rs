@@ -129,8 +129,8 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// [`DeployError`]; [`DeployError::Queue`] when the flow's queues are not there yet. A client makes no queues; a worker of the flow makes
-    /// them at its first start.
+    /// [`DeployError`]; [`DeployError::Queue`] when the flow's queues are not there yet. A client makes no queues; a worker of the flow
+    /// makes them at its first start.
     pub async fn deploy<F: Flow>(&self) -> Result<(), DeployError> {
         let definition = F::definition();
         definition.check().map_err(|errors| DeployError::Invalid(errors.to_string()))?;

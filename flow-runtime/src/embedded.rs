@@ -34,8 +34,8 @@ pub async fn open(database: &str) -> Result<Embedded, EmbeddedError> {
 }
 
 impl Db {
-    /// Takes the database of an embedded server, migrates it and [sets it to development](Db::set_development). A database that the user names
-    /// with `FLOW_DATABASE_URL` is left as it is, and no connection is made.
+    /// Takes the database of an embedded server, migrates it and [sets it to development](Db::set_development). A database that the user
+    /// names with `FLOW_DATABASE_URL` is left as it is, and no connection is made.
     ///
     /// # Errors
     /// [`MigrateError`]; nothing is half applied.
@@ -48,7 +48,8 @@ impl Db {
         Ok(db)
     }
 
-    /// Sets a migrated database to development: a flow may then be deployed with another shape under its slug, which deletes the flow's runs.
+    /// Sets a migrated database to development: a flow may then be deployed with another shape under its slug, which deletes the flow's
+    /// runs.
     ///
     /// # Errors
     /// [`DbError`] when the database cannot be reached, or was not migrated.

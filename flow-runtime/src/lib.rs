@@ -40,8 +40,8 @@
 //!
 //! # Starting and waiting
 //!
-//! [`Client::start`] starts a run and returns a [`RunHandle`]; [`Start`] has options for the run's id, an idempotency key, a later time, and
-//! a start within your own transaction. [`RunHandle::wait`] waits for the run's end, also through a restart of the database;
+//! [`Client::start`] starts a run and returns a [`RunHandle`]; [`Start`] has options for the run's id, an idempotency key, a later time,
+//! and a start within your own transaction. [`RunHandle::wait`] waits for the run's end, also through a restart of the database;
 //! [`RunHandle::step`] reads one step, [`RunHandle::status`] tells how far the run has come, [`RunHandle::cancel`] cancels the run.
 //! [`Client::run`] finds a run that another program has started.
 //!

@@ -76,8 +76,8 @@ impl Db {
         Ok(Self::with_pool(SharedPool::new(pool, servers), true))
     }
 
-    /// Uses a pool that the caller has made, which is never closed here. With the pool's settings, outside of the pool, the program opens one
-    /// connection for listening, one for each worker, one for the process's heartbeat, and now and then one for the process's upkeep.
+    /// Uses a pool that the caller has made, which is never closed here. With the pool's settings, outside of the pool, the program opens
+    /// one connection for listening, one for each worker, one for the process's heartbeat, and now and then one for the process's upkeep.
     pub fn from_pool(pool: PgPool) -> Self {
         let servers = Servers::one((*pool.connect_options()).clone());
         Self::with_pool(SharedPool::new(pool, servers), false)
@@ -142,8 +142,8 @@ impl Db {
     /// uses. Takes at most `limit`, by default 5 s. Needs no right to create anything.
     ///
     /// # Errors
-    /// [`MigrateError`], which says what is missing or that the database did not answer. A failed check is not remembered: a later call of the
-    /// same `Db` succeeds once the cause is gone.
+    /// [`MigrateError`], which says what is missing or that the database did not answer. A failed check is not remembered: a later call of
+    /// the same `Db` succeeds once the cause is gone.
     pub async fn ready(&self, limit: Option<Duration>) -> Result<(), MigrateError> {
         let check = async {
             let mut connection = self.connect().await?;
@@ -155,8 +155,8 @@ impl Db {
         }
     }
 
-    /// Tells other programs what the calls of this program have brought about, then closes the pool, unless the caller has made it. A program
-    /// that starts runs and ends at once should call this before its end; else workers find the runs only with their next poll.
+    /// Tells other programs what the calls of this program have brought about, then closes the pool, unless the caller has made it. A
+    /// program that starts runs and ends at once should call this before its end; else workers find the runs only with their next poll.
     pub async fn close(&self) {
         self.inner.hub.close();
         self.inner.hub.finish_telling().await;

@@ -73,8 +73,8 @@ impl Link {
         self.has_served = true;
     }
 
-    /// Returns whether the same call may succeed later, and drops the connection when the error says that it is broken. An ordinary answer of
-    /// the server keeps the connection: behind a pooler, dropping it would hand a healthy server process to another client.
+    /// Returns whether the same call may succeed later, and drops the connection when the error says that it is broken. An ordinary answer
+    /// of the server keeps the connection: behind a pooler, dropping it would hand a healthy server process to another client.
     pub(crate) fn after(&mut self, error: &DbError) -> Retry {
         // Statements that were prepared before a function changed are of no use, and a new connection prepares them anew. On a
         // connection that has not served yet, the same error is a fault of the program, and a further try would not help.

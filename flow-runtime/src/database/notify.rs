@@ -137,8 +137,8 @@ impl Hub {
         news.workers.iter().for_each(|worker| wake(&mut waiting.workers, *worker));
     }
 
-    /// Wakes everybody in this process whom the news concern, and tells other programs over the caller's `link`. The heartbeat uses this, since
-    /// its thread shares no connection with the program's runtime.
+    /// Wakes everybody in this process whom the news concern, and tells other programs over the caller's `link`. The heartbeat uses this,
+    /// since its thread shares no connection with the program's runtime.
     pub(crate) async fn tell_over(&self, link: &mut Link, news: &News) {
         if news.is_empty() {
             return;
@@ -233,8 +233,8 @@ impl Hub {
         Ok(is_deaf)
     }
 
-    /// Looks at all watched runs in one call, once a second while there are any, in case a notification is lost. While the database is away the
-    /// look goes on, with growing pauses and one log line however many handles wait.
+    /// Looks at all watched runs in one call, once a second while there are any, in case a notification is lost. While the database is away
+    /// the look goes on, with growing pauses and one log line however many handles wait.
     async fn look_at_runs(self: Arc<Self>) {
         let mut backoff = Backoff::default();
         let mut trouble = Trouble::new("the database is away; waits go on");

@@ -119,8 +119,8 @@ impl SharedPool {
         in_time(2 * deadline::CONNECT, backend::shares_processes(&self.options())).await
     }
 
-    /// Makes a pool ask a connection before its use whether it still answers, if it was idle for more than [`ASKED_AFTER`]. So a connection in
-    /// steady use costs no further round trip, and a connection that froze while idle does not cost a call its deadline.
+    /// Makes a pool ask a connection before its use whether it still answers, if it was idle for more than [`ASKED_AFTER`]. So a connection
+    /// in steady use costs no further round trip, and a connection that froze while idle does not cost a call its deadline.
     pub(crate) fn asked_when_idle(options: PgPoolOptions) -> PgPoolOptions {
         options.test_before_acquire(false).before_acquire(|connection, facts| {
             Box::pin(async move {
@@ -132,9 +132,9 @@ impl SharedPool {
         })
     }
 
-    /// Sends one message over a connection of the pool, and waits up to `limit` for its reply. Sending the message twice must have the effect
-    /// of sending it once: when the connection breaks or seems frozen before the reply has come, the message may have been executed or not,
-    /// and is sent again over new connections, in the form `message(true)`. A connection that may be broken is dropped.
+    /// Sends one message over a connection of the pool, and waits up to `limit` for its reply. Sending the message twice must have the
+    /// effect of sending it once: when the connection breaks or seems frozen before the reply has come, the message may have been executed
+    /// or not, and is sent again over new connections, in the form `message(true)`. A connection that may be broken is dropped.
     ///
     /// # Errors
     /// The driver's error of the call; the error of the lost reply when no repeat was answered in time.
@@ -184,9 +184,9 @@ impl SharedPool {
 
     /// Makes one call over a new connection outside of the pool.
     ///
-    /// Used in two cases. Either the pool had no connection in time: its idle connections may be frozen, which the pool finds out one by one,
-    /// or the server is gone or accepts no more connections, whose error the pool does not return. Or the reply was lost over a connection of
-    /// the pool, and the pool's other connections may be broken too.
+    /// Used in two cases. Either the pool had no connection in time: its idle connections may be frozen, which the pool finds out one by
+    /// one, or the server is gone or accepts no more connections, whose error the pool does not return. Or the reply was lost over a
+    /// connection of the pool, and the pool's other connections may be broken too.
     async fn call_apart(&self, limit: Duration, message: Arc<str>) -> sqlx::Result<Vec<PgRow>> {
         let mut connection = self.open(&Purpose::Call).await?;
         let called = in_time(limit, send_message(message, &mut connection)).await;

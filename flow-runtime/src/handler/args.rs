@@ -20,8 +20,8 @@ impl StepArgs {
     /// The run's input, for parameter `param`.
     ///
     /// # Errors
-    /// An error that names the parameter and the JSON path, and no value: undecodable when the JSON does not fit `T`, permanent when there is
-    /// no input.
+    /// An error that names the parameter and the JSON path, and no value: undecodable when the JSON does not fit `T`, permanent when there
+    /// is no input.
     pub fn input<T: DeserializeOwned>(&self, param: &'static str) -> Result<T, StepError> {
         decode(param, self.input.as_deref())
     }

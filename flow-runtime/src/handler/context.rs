@@ -29,7 +29,8 @@ impl StepContext {
         Self { facts: Arc::new(facts), cancelled }
     }
 
-    /// A context for unit tests of a handler: a new run id, the step `test`, task 0, attempt 1, a deadline one minute ahead, never cancelled.
+    /// A context for unit tests of a handler: a new run id, the step `test`, task 0, attempt 1, a deadline one minute ahead, never
+    /// cancelled.
     pub fn for_test() -> Self {
         let facts = Facts {
             run_id: RunId::generate(),
@@ -65,8 +66,8 @@ impl StepContext {
     /// A key that names the piece of work to other systems: `<run id>:<step>:<task index>`, at most 176 bytes of ASCII.
     ///
     /// Every attempt of the work has the same key, on whichever worker, and no other work has this key. So a service that takes such a key
-    /// (a payment, a mail, an order) does only once what several attempts ask for. A run that `flow.retry_run` has made is another run, whose
-    /// work has other keys.
+    /// (a payment, a mail, an order) does only once what several attempts ask for. A run that `flow.retry_run` has made is another run,
+    /// whose work has other keys.
     ///
     /// ```
     /// # use flow_runtime::prelude::*;

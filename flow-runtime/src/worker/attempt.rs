@@ -48,7 +48,8 @@ pub(super) fn take_over(
 /// Takes over the work that a start has handed out under `batch` and runs its handlers. Does nothing when that start was given up
 /// meanwhile: the heartbeat then gives the work back.
 pub(super) fn take_over_start(shared: &Arc<Shared>, batch: i64, handed: Handed, slots: &mut Reservation) {
-    // Runs in the task that starts the runs, so the worker's span is entered: the handlers' log lines must not stand under the caller's span.
+    // Runs in the task that starts the runs, so the worker's span is entered: the handlers' log lines must not stand under the caller's
+    // span.
     let _worker = shared.span.enter();
     let (held, begun) = prepare(handed.claimed);
     if shared.held.take_over_start(batch, held.into_iter()) {
@@ -156,8 +157,8 @@ async fn run_attempt(
                 Ok(Ok((ended, _slot))) => Some(ended),
                 Ok(Err(error)) => Some(Err(error.to_string())),
                 Err(_) => {
-                    // The blocking handler still runs and keeps its slot. This task waits for its end, then wakes the main loop, which may be
-                    // waiting for a free slot.
+                    // The blocking handler still runs and keeps its slot. This task waits for its end, then wakes the main loop, which may
+                    // be waiting for a free slot.
                     let wake = Arc::clone(&shared.wake);
                     tokio::spawn(async move {
                         let _ = handler.await;

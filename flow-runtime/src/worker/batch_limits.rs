@@ -45,8 +45,8 @@ impl BatchLimits {
         self.is_careful = false;
     }
 
-    /// Learns from the claimed tasks how large tasks are. The estimate rises at once and falls by half at most, so that a few small tasks do
-    /// not hide large ones.
+    /// Learns from the claimed tasks how large tasks are. The estimate rises at once and falls by half at most, so that a few small tasks
+    /// do not hide large ones.
     pub(super) fn learn(&mut self, bytes: usize, tasks: usize) {
         if let Some(average) = bytes.checked_div(tasks) {
             self.task_bytes = average.max(self.task_bytes / 2).max(1);

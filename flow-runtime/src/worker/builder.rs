@@ -120,8 +120,8 @@ impl NewWorker {
         self.plain(Registered::json(flow))
     }
 
-    /// The one step, by its slug, that this worker runs, on that step's queue. The flow is built at run time, and its graph gives each step a
-    /// queue of its own. `build` refuses a slug that no step of the flow has.
+    /// The one step, by its slug, that this worker runs, on that step's queue. The flow is built at run time, and its graph gives each step
+    /// a queue of its own. `build` refuses a slug that no step of the flow has.
     pub fn json_step(self, flow: JsonFlow, step: &str) -> WorkerBuilder {
         let flow = Registered::json(flow);
         let shape = &flow.definition.shape;
@@ -154,8 +154,8 @@ impl NewWorker {
 }
 
 impl WorkerBuilder {
-    /// The name under which the worker can be disabled. Default: the value of the variable `FLOW_WORKER_NAME`, else the program's file name;
-    /// then a colon and the queue's name: `shop:shop__ship`.
+    /// The name under which the worker can be disabled. Default: the value of the variable `FLOW_WORKER_NAME`, else the program's file
+    /// name; then a colon and the queue's name: `shop:shop__ship`.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.worker.config.name = Some(name.into());
@@ -176,9 +176,9 @@ impl WorkerBuilder {
         self
     }
 
-    /// The length of the lease: how long the process keeps its work without a heartbeat, 1 s to 1 h. Default: 30 s. The workers of a process
-    /// share one lease, the shortest that one of them asks for. The heartbeat renews the lease after a third of its length, at least every
-    /// 10 s, whatever the handlers do. The work of a killed process is given to others when the process's lease ends.
+    /// The length of the lease: how long the process keeps its work without a heartbeat, 1 s to 1 h. Default: 30 s. The workers of a
+    /// process share one lease, the shortest that one of them asks for. The heartbeat renews the lease after a third of its length, at
+    /// least every 10 s, whatever the handlers do. The work of a killed process is given to others when the process's lease ends.
     #[must_use]
     pub fn lease(mut self, lease: Duration) -> Self {
         self.worker.config.lease = lease;

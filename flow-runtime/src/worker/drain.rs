@@ -32,7 +32,8 @@ impl ExchangeLoop {
         }
         let grace = if self.may_settle() { self.shared.config.grace } else { Duration::ZERO };
         let grace_ends = Instant::now() + grace;
-        // Work that starts hand over until then is held as not begun. It is given back below, or by the heartbeat where the start was given up.
+        // Work that starts hand over until then is held as not begun. It is given back below, or by the heartbeat where the start was given
+        // up.
         self.shared.held.end_starts(START_WAIT.min(grace)).await;
         // The last reply was lost: the exchange is sent again, and the work that it hands out is held as not begun and given back below.
         if self.shared.held.is_outstanding() {
@@ -101,7 +102,8 @@ impl ExchangeLoop {
         hub.finish_telling().await;
     }
 
-    /// Whether a call needs no further try, because it succeeded or would fail again. After an error that may pass, waits and returns false.
+    /// Whether a call needs no further try, because it succeeded or would fail again. After an error that may pass, waits and returns
+    /// false.
     async fn is_done(&mut self, called: Result<(), DbError>) -> bool {
         match called {
             Ok(()) => {

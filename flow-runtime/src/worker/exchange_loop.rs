@@ -87,8 +87,8 @@ impl ExchangeLoop {
         }
     }
 
-    /// How many tasks the next exchange asks for. When work is known to wait: as many as slots are free. Else, with results to settle: most of
-    /// the free slots, and at least one for each result where so many are free, since each result may make a step ready.
+    /// How many tasks the next exchange asks for. When work is known to wait: as many as slots are free. Else, with results to settle: most
+    /// of the free slots, and at least one for each result where so many are free, since each result may make a step ready.
     fn limit(&self) -> usize {
         let (free, count) = (self.free_slots(), self.unsettled.len());
         match (self.may_have_work, count) {
@@ -141,8 +141,8 @@ impl ExchangeLoop {
         }
     }
 
-    /// Waits, while the worker drains, for the next result, a wake-up (as when a blocking handler ends after its timeout) or `until`, and takes
-    /// the results that are there.
+    /// Waits, while the worker drains, for the next result, a wake-up (as when a blocking handler ends after its timeout) or `until`, and
+    /// takes the results that are there.
     pub(super) async fn receive_until(&mut self, until: Instant) {
         tokio::select! {
             biased;

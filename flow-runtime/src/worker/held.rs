@@ -103,7 +103,8 @@ impl Beginning {
 }
 
 impl Held {
-    /// The number of the next exchange. After a lost reply it is the number of the last exchange again, so that the database repeats its answer.
+    /// The number of the next exchange. After a lost reply it is the number of the last exchange again, so that the database repeats its
+    /// answer.
     pub(super) fn next_batch(&self) -> i64 {
         let mut state = self.lock();
         if let Some(batch) = state.exchange {

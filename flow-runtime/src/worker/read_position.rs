@@ -52,7 +52,8 @@ impl ReadPosition {
         if is_due && now >= self.full_not_before { Vec::new() } else { self.marks.clone() }
     }
 
-    /// Learns from the reply to a read in full (`was_full`) or to a read behind the marks. Returns whether a further read now may find work.
+    /// Learns from the reply to a read in full (`was_full`) or to a read behind the marks. Returns whether a further read now may find
+    /// work.
     pub(super) fn learn(&mut self, was_full: bool, reply: &Exchanged) -> bool {
         let now = Instant::now();
         self.due_at = reply.next_due.map(|wait| now + wait);

@@ -46,8 +46,8 @@ impl Worker {
     /// Deploys the flow, registers the worker and lets it work in the background.
     ///
     /// # Errors
-    /// [`WorkerError::Deploy`] when the flow or the worker was refused; that or [`WorkerError::Db`] when the database is out of reach, where
-    /// [`WorkerError::is_transient`] is true.
+    /// [`WorkerError::Deploy`] when the flow or the worker was refused; that or [`WorkerError::Db`] when the database is out of reach,
+    /// where [`WorkerError::is_transient`] is true.
     pub async fn start(self) -> Result<RunningWorker, WorkerError> {
         // The start runs in a task of its own, so that dropping this future cannot leave a worker half started.
         match tokio::spawn(start(self)).await {

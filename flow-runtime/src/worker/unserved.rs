@@ -10,7 +10,8 @@ use std::{
 /// The pause before a process first looks at a flow's queues. The other workers of a set have started by then, so their queues are served.
 const FIRST_PAUSE: Duration = Duration::from_secs(3);
 
-/// The shortest pause between two looks at one flow's queues. Source: a missing pool is noticed within about a minute, for one look a minute.
+/// The shortest pause between two looks at one flow's queues. Source: a missing pool is noticed within about a minute, for one look a
+/// minute.
 const PAUSE: Duration = Duration::from_secs(60);
 
 /// What one process has seen at its last look at each flow's queues.

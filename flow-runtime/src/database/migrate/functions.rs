@@ -229,8 +229,8 @@ const PLANNED: &[&str] = &[
     "stranded_queues",
 ];
 
-/// The planner's settings in [`PLANNED`] and in every function that those call. They switch off the plans that suit large joins and are slow
-/// for a few keys, since the planner's statistics may be those of an empty table. Source: docs/decisions/0003.
+/// The planner's settings in [`PLANNED`] and in every function that those call. They switch off the plans that suit large joins and are
+/// slow for a few keys, since the planner's statistics may be those of an empty table. Source: docs/decisions/0003.
 const PLANNER_SETTINGS: &[(&str, &str)] = &[
     ("enable_seqscan", "off"),
     ("enable_hashjoin", "off"),

@@ -24,7 +24,8 @@ pub(super) async fn replace_functions(connection: &mut PgConnection) -> Result<(
             continue;
         }
         if !try_make(connection, function).await? {
-            // A view that reads the function would keep it from being dropped, so all views are removed; the end of the list makes them anew.
+            // A view that reads the function would keep it from being dropped, so all views are removed; the end of the list makes them
+            // anew.
             for (name, _) in stored.extract_if(.., |(name, _)| name.starts_with(VIEW)) {
                 remove(connection, &name).await?;
             }

@@ -3,7 +3,8 @@
 /// The number of the SQL interface that this program uses.
 pub(crate) const INTERFACE: i32 = 1;
 
-/// The version of [`FUNCTIONS`](super::functions::FUNCTIONS). A program with a lower version leaves the functions of a database as they are.
+/// The version of [`FUNCTIONS`](super::functions::FUNCTIONS). A program with a lower version leaves the functions of a database as they
+/// are.
 ///
 /// A change of any function or migration must raise this version: a test compares the fingerprint of both with `version.txt`.
 pub(super) const FUNCTIONS_VERSION: i32 = 8;

@@ -325,8 +325,8 @@ fn claimed(row: &mut ExchangeRow, batch: i64) -> Vec<Claimed> {
         .collect()
 }
 
-/// Gives work back unused and makes the worker drain. Work that the worker does not hold any more is passed over. Returns what is to be told
-/// to others.
+/// Gives work back unused and makes the worker drain. Work that the worker does not hold any more is passed over. Returns what is to be
+/// told to others.
 pub(crate) async fn release_work(
     connection: &mut PgConnection,
     worker_id: i64,
