@@ -1,4 +1,5 @@
--- List what is wrong with the conditions and modes of one step of a shape. p_names are the slugs it depends on.
+-- List what is wrong with the conditions and modes of one step of a shape, a text for each mistake. p_names are the slugs of the step's
+-- dependencies.
 create or replace function flow.condition_errors(p_slug text, p_step jsonb, p_names text[])
 returns text[] language sql immutable as $$
     select array(

@@ -1,5 +1,6 @@
--- Create a flow with its queues, steps and contract from a definition that has no errors. The caller holds the slug's
--- lock. Raises WF007 when a queue that it needs exists already; nothing is written then.
+-- Create a flow with its queues, steps and contract from a definition that has no errors. Returns the flow's id. The caller holds the
+-- slug's lock.
+-- Raises WF007 when a queue of the flow exists already, and what flow.write_options raises; nothing is written then.
 create or replace function flow.create_flow(p_definition jsonb, p_build jsonb) returns integer language plpgsql as $$
 declare
     v_shape jsonb := p_definition -> 'shape';

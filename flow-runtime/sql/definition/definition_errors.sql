@@ -1,5 +1,5 @@
--- List everything that is wrong with a definition; an empty list means that it can be deployed.
--- The same rules as flow-core's, which a worker has applied before it sends the definition.
+-- List everything that is wrong with a definition; an empty list means that the definition can be deployed.
+-- flow-core has the same rules, and a worker applies them before it sends the definition.
 create or replace function flow.definition_errors(p_definition jsonb) returns text[] language plpgsql stable as $$
 declare
     v_shape jsonb := p_definition -> 'shape';
@@ -69,7 +69,7 @@ begin
             select format('step "%s" names "%s" as a dependency twice', v_step.slug, n.name)
             from unnest(v_step.names) n(name) group by n.name having count(*) > 1);
 
-        -- The order of a handler's parameters must not show in the shape.
+        -- In step order, so that the order of a handler's parameters does not change the shape.
         v_errors := v_errors || array(
             select format('step "%s" must list %s in step order', v_step.slug, l.name)
             from (values ('needs'), ('after')) l(name)

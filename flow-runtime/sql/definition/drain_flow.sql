@@ -1,4 +1,4 @@
--- Ask the workers of a flow to drain, and list those that are alive: their process has its lease.
+-- Ask the workers of a flow to drain and notify them. Returns the workers that are alive (flow.is_alive) as a list of objects.
 -- Locks the workers by id.
 create or replace function flow.drain_flow(p_flow_id integer) returns jsonb language plpgsql as $$
 declare

@@ -1,5 +1,5 @@
--- Whether one build of a program is older than another: by the numbers of its version, then by the time it was built. What is not
--- known of either is not compared.
+-- Tell whether build p_build of a program is older than p_other: by the numbers of the versions, then by the build times. A part that one
+-- of the builds does not have is not compared.
 create or replace function flow.is_older_build(p_build jsonb, p_other jsonb) returns boolean language sql stable as $$
     select case
         when v.own < v.other then true

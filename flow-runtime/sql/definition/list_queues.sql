@@ -1,5 +1,5 @@
--- List the queue of each step of a shape, in step order: the flow's own queue, a private one, or the one it is routed to.
--- A name is null where no form fits into 47 characters.
+-- List the queue of each step of a shape, in step order: the flow's own queue, the step's private queue, or the queue to which the step is
+-- routed. The name is null where no form of a private queue's name fits into 47 characters.
 create or replace function flow.list_queues(p_shape jsonb)
 returns table (step_index integer, queue text) language sql immutable as $$
     select (s.ord - 1)::integer,

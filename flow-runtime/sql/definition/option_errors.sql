@@ -1,4 +1,5 @@
--- List what is wrong with the options p_own of a flow or step; p_effective are the values that apply to it.
+-- List what is wrong with the options p_own of a flow or step, a text for each mistake. p_effective are the values that apply, own or
+-- inherited.
 create or replace function flow.option_errors(p_who text, p_own jsonb, p_effective jsonb)
 returns text[] language sql immutable as $$
     select array(

@@ -1,4 +1,4 @@
--- List every difference between the stored shape of a flow and the one that was sent, one text each.
+-- List every difference between the stored shape of a flow and the shape that was sent, one text for each.
 create or replace function flow.shape_differences(p_stored jsonb, p_sent jsonb) returns text[] language sql immutable as $$
     select array(
         select d.line from (

@@ -1,4 +1,4 @@
--- Say what is wrong with a slug of at most p_max characters, or return null. The same rule as flow-core's.
+-- Say what is wrong with a slug of at most p_max characters; null when nothing is. flow-core has the same rule.
 create or replace function flow.slug_error(p_slug text, p_max integer) returns text language sql immutable as $$
     select case
         when p_slug is null or p_slug = '' then 'is empty'

@@ -1,5 +1,5 @@
--- List the slugs that a step of a shape depends on: its map source (unless that is the input), its data and its
--- order-only dependencies, in this order.
+-- List the slugs of the dependencies of a step of a shape: its map source (unless that is the run's input), then its data dependencies,
+-- then its order-only dependencies.
 create or replace function flow.step_names(p_step jsonb) returns text[] language sql immutable as $$
     select array(
         select n.name from (

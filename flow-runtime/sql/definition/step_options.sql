@@ -1,4 +1,5 @@
--- List the options that apply to each step, in step order, as an object: its own where it has one, else the flow's, else the default.
+-- List the options that apply to each step, in step order, as an object: the step's own value where there is one, else the flow's, else the
+-- default.
 create or replace function flow.step_options(p_options jsonb)
 returns table (step_index integer, options jsonb) language sql immutable as $$
     select (s.ord - 1)::integer,

@@ -1,5 +1,5 @@
--- Read a flow's shape back from the rows that the engine works by, in the form in which a program sends it. A step on another queue
--- than its flow's mode gives it has that queue in it, and so differs from what is sent.
+-- Read a flow's shape back from the rows that the engine works by, in the form in which a program sends it. A step that is on another queue
+-- than the flow's queue mode gives it names that queue, so that the stored shape differs from what is sent.
 create or replace function flow.stored_shape(p_flow_id integer) returns jsonb language sql stable as $$
     select jsonb_build_object('slug', f.slug, 'queue_mode', f.queue_mode, 'steps', (
         select coalesce(jsonb_agg(

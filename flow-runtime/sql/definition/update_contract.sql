@@ -1,7 +1,7 @@
--- Record the schemas of a deployment whose hash differs from the stored one, and that the flow's types have drifted; an older build
--- than the one that recorded last leaves them as they are (p_is_older).
+-- Store the schemas of a deployment whose hashes differ from the stored ones, and mark the flow's types as drifted. An older build than the
+-- one that recorded last changes nothing (p_is_older).
 -- Returns the changed JSON paths by what they belong to ("input", or a step's slug), and the old and new schemas (`of`, `old`, `new`);
--- nulls when there are none and nothing was written.
+-- nulls when no schema differs.
 create or replace function flow.update_contract(
     p_flow_id integer, p_contract jsonb, p_shape jsonb, p_build jsonb,
     out p_paths jsonb, out p_schemas jsonb, out p_is_older boolean

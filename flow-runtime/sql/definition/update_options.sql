@@ -1,6 +1,7 @@
--- Apply the options of a deployment to the steps of a flow, unless a newer build has applied its own; p_forces applies them all the
--- same. Returns the changes as a list of objects (step, option, old, new): those that were applied, or those that were kept from
--- being applied with the newer build; nulls when there are none, and nothing was written then.
+-- Apply the options of a deployment to the steps of a flow, unless a newer build has applied its own options; p_forces applies them even
+-- then.
+-- Returns the changes as a list of objects (step, option, old, new): in p_applied the changes that were made, or in p_kept, with the newer
+-- build, the changes that were not. Nulls when the options are those that were sent last; nothing is written then.
 create or replace function flow.update_options(
     p_flow_id integer, p_new jsonb, p_build jsonb, p_forces boolean,
     out p_applied jsonb, out p_kept jsonb, out p_newer_build jsonb
@@ -10,7 +11,8 @@ declare
     v_stored record;
 begin
     select f.build, f.options into v_stored from flow.flow f where f.flow_id = p_flow_id;
-    -- The steps have what applies; an option of the flow's that every step overrides is among the sent ones only.
+    -- The steps hold the values that apply. An option of the flow that every step overrides shows only in flow.options, so that is compared
+    -- too.
     select jsonb_agg(jsonb_build_object('step', s.slug, 'option', k.key, 'old', to_jsonb(s) -> k.key, 'new', k.value)
                      order by s.step_index, k.key)
     into v_changes

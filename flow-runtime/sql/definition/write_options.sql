@@ -1,5 +1,6 @@
--- Write the options that apply to each step of a flow into the columns of flow.step that have their names; p_options are the flow's as sent.
--- Raises WF009 when a step's queue cannot keep its priority.
+-- Write the options that apply to each step of a flow into the columns of flow.step that have the options' names. p_options are the flow's
+-- options as sent.
+-- Raises WF009 when a step has a priority that its queue cannot keep.
 create or replace function flow.write_options(p_flow_id integer, p_options jsonb) returns void language plpgsql as $$
 declare
     v_columns text := (select string_agg(format('%I', o.name), ', ') from flow.list_options() o);

@@ -1,4 +1,5 @@
--- Count the messages of a queue: all of them, those that are due, and the age of the oldest. Reads the whole queue.
+-- Count the messages of a queue: all messages, the due ones, and the age of the oldest (in a queue of pgmq delivery, when the oldest was
+-- sent). Reads the whole queue.
 create or replace function flow.count_messages(
     p_queue flow.queue, out messages bigint, out visible bigint, out oldest_at timestamptz
 ) language plpgsql as $$

@@ -1,6 +1,6 @@
--- Create a private queue of a flow, of the delivery that the setting `delivery` names for new queues: the registry row, and for pgmq
--- PGMQ's tables. Raises WF007 when the name is registered, or when PGMQ has a queue of that name, in whatever spelling, that no flow
--- owns; that one is never adopted.
+-- Create a private queue of a flow, with the delivery that the setting `delivery` names: the registry row, and for pgmq also PGMQ's tables.
+-- Raises WF007 when the name is registered, or when PGMQ has a queue of that name, in whatever spelling, that no flow owns; such a queue is
+-- never adopted.
 create or replace function flow.create_queue(p_name text, p_flow_id integer) returns void language plpgsql as $$
 declare
     v_owner text;

@@ -1,5 +1,5 @@
--- Where the order of a worker's queue begins: the place of the first message, behind the given marks if there are any. Null when there
--- is none, and in a queue of pgmq delivery, whose order is by becoming visible.
+-- Return where the order of a worker's queue begins: the place of the first message, with p_marks of the first message behind the marks.
+-- Null when there is no such message, and always for a queue of pgmq delivery, which has no such order.
 create or replace function flow.first_waiting(p_self flow.worker_state, p_marks flow.mark[]) returns flow.mark
 language plpgsql stable as $$
 declare

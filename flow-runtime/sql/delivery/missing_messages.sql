@@ -1,4 +1,4 @@
--- Those of the given messages that are nowhere in queue p_queue, neither due nor delayed.
+-- Return the given messages that do not exist in queue p_queue, neither due nor delayed.
 create or replace function flow.missing_messages(p_queue flow.queue, p_deliveries flow.delivery[]) returns flow.delivery[]
 language plpgsql stable as $$
 declare

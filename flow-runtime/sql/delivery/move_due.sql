@@ -1,5 +1,6 @@
--- Move what has become due in a queue from flow.delayed to flow.message, at most a thousand pieces of work a call; what somebody else
--- is moving is skipped. Returns when the next one is due, in a queue of pgmq delivery null.
+-- Move work of a queue that has become due from flow.delayed to flow.message, at most a thousand pieces a call; skips rows that somebody
+-- else is moving.
+-- Returns when the next delayed work is due, null when none is. A queue of pgmq delivery has no rows there.
 create or replace function flow.move_due(p_queue_id integer, p_now timestamptz) returns timestamptz language plpgsql as $$
 declare
     v_next timestamptz;

@@ -1,4 +1,5 @@
--- Count the messages of a queue of pgmq delivery: all of them, those visible now, and when the oldest was sent. Reads the whole queue.
+-- Count the messages of a queue of pgmq delivery: all messages, the visible ones, and when the oldest was sent. Reads the whole queue.
+-- Nulls when PGMQ's table is gone.
 create or replace function flow.pgmq_count(
     p_queue text, out messages bigint, out visible bigint, out oldest_at timestamptz
 ) language plpgsql as $$

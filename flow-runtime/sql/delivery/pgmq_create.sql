@@ -1,5 +1,5 @@
--- Create PGMQ's tables for a queue. Returns the sequence that numbers its messages. Raises WF007 when PGMQ has a queue of that name, in
--- whatever spelling, and WF023 when there is no PGMQ.
+-- Create PGMQ's tables for a queue. Returns the sequence that numbers the queue's messages.
+-- Raises WF007 when PGMQ has a queue of that name already, in whatever spelling, and WF023 when PGMQ is not installed.
 create or replace function flow.pgmq_create(p_queue text) returns regclass language plpgsql as $$
 declare
     v_found text;
@@ -15,7 +15,7 @@ begin
     end if;
     perform pgmq.validate_queue_name(p_queue);
     perform pgmq.create(p_queue);
-    -- Every message is inserted once and deleted once: vacuum early, and do not wait for a share of a large table.
+    -- Every message is inserted once and deleted once, so the table is vacuumed early: at 1 % and a thousand dead rows.
     execute format('alter table pgmq.%I set (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000,
                     autovacuum_analyze_threshold = 5000)', 'q_' || p_queue);
     return pg_get_serial_sequence(format('pgmq.%I', 'q_' || p_queue), 'msg_id')::regclass;

@@ -1,5 +1,6 @@
--- Lock up to p_limit messages of a worker's queue of pgmq delivery that are visible at p_now, in the order of becoming visible, and
--- skip what is locked and what is named by p_passed. Returns them, with nulls for what a message does not name.
+-- Lock up to p_limit messages of a worker's queue of pgmq delivery that are visible at p_now, in the order of becoming visible, skipping
+-- locked messages and those in p_passed.
+-- Returns the messages; a part of a message's body that cannot be read is null.
 create or replace function flow.pgmq_read(
     p_self flow.worker_state, p_limit integer, p_passed flow.delivery[], p_now timestamptz
 ) returns flow.delivery[] language plpgsql as $$

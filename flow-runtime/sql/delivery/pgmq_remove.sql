@@ -1,9 +1,9 @@
--- Remove messages from a queue of pgmq delivery: deleted, or moved to PGMQ's archive when the queue is set so.
--- Messages that are gone already are passed over.
+-- Remove messages from a queue of pgmq delivery: they are deleted, or moved to PGMQ's archive where the queue's on_remove is 'archive'.
+-- Messages that do not exist any more are passed over.
 create or replace function flow.pgmq_remove(p_queue text, p_ids bigint[]) returns void language plpgsql as $$
 begin
     if (select q.on_remove from flow.queue q where q.name = p_queue) = 'archive' then
-        -- Not pgmq.archive: a message that comes a second time is in the archive already.
+        -- pgmq.archive is not used, because it would fail on a message that was sent a second time and is in the archive already.
         execute format($sql$
             with removed as (
                 delete from pgmq.%I q where q.msg_id = any ($1) returning q.*

@@ -1,4 +1,5 @@
--- Send those messages that have a number to their queues of pgmq delivery, each visible from its time in p_due_at on.
+-- Send the messages that have a number (message_id) to their queues of pgmq delivery, each visible from its instant in p_due_at on.
+-- Messages without a number are ignored.
 create or replace function flow.pgmq_send(p_deliveries flow.delivery[], p_due_at timestamptz[]) returns void language plpgsql as $$
 declare
     v_queue record;

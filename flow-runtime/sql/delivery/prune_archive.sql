@@ -1,4 +1,5 @@
--- Remove what a queue of pgmq delivery archived before p_before, at most p_limit messages. Returns how many.
+-- Delete messages that a queue of pgmq delivery archived before p_before, at most p_limit of them. Returns how many were deleted; 0 for a
+-- queue without an archive.
 create or replace function flow.prune_archive(p_queue flow.queue, p_before timestamptz, p_limit integer) returns bigint
 language plpgsql as $$
 declare

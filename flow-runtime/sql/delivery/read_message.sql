@@ -1,4 +1,5 @@
--- Read whose work a message announces; nulls when it does not say so. A single step's names no task.
+-- Read from a message's body whose work the message announces; nulls when the body cannot be read. The body of a single step's message
+-- names no task, and p_task is -1.
 create or replace function flow.read_message(
     p_body jsonb, out p_run uuid, out p_step integer, out p_task integer
 ) language plpgsql immutable as $$

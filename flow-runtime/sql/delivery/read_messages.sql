@@ -1,6 +1,7 @@
--- Lock up to p_limit messages that wait in the queue of a worker, in their order, and skip what is locked and what is named by p_passed.
--- With marks only what lies behind one is looked at, which spares a read the dead rows before it; without, all of the queue.
--- Returns them, none when there are none. They stay until flow.take_messages.
+-- Lock up to p_limit messages in the queue of a worker, in the queue's order, skipping locked messages and those in p_passed.
+-- With p_marks only messages behind the mark of their priority are read, which spares the read the dead rows before the marks; without, the
+-- whole queue.
+-- Returns the messages, an empty array when there are none. flow.take_messages removes them.
 create or replace function flow.read_messages(
     p_self flow.worker_state, p_limit integer, p_marks flow.mark[], p_passed flow.delivery[], p_now timestamptz
 ) returns flow.delivery[] language plpgsql as $$

@@ -1,5 +1,5 @@
--- Refuse the priorities of a flow's steps that their queues cannot keep: a queue of pgmq delivery has the default alone.
--- Raises WF009 with every such step.
+-- Raise WF009, naming every such step, when a step of the flow has a priority other than the default and its queue is of pgmq delivery,
+-- which has no priorities.
 create or replace function flow.refuse_priorities(p_flow_id integer) returns void language plpgsql as $$
 declare
     v_errors text[] := array(

@@ -1,6 +1,6 @@
--- Refuse to move existing work to another queue: it is its snapshot for life.
--- The triggers name only that column, so the hot updates never fire them; and they come after the update, since a trigger before it
--- would make every update of the table lock its row first.
+-- Raise WF020 when an update would move existing work to another queue: work keeps its queue for life.
+-- The triggers name only the column queue_id, so the frequent updates never fire them. They are `after` triggers, because a `before`
+-- trigger would make every update of the table lock its row first.
 create or replace function flow.refuse_queue_change() returns trigger language plpgsql as $$
 begin
     raise exception 'work keeps its queue for life; cancel the run and start it again' using errcode = 'WF020';

@@ -1,9 +1,9 @@
--- Remove the messages of work that has ended, each from its queue and its place in the order; where there is none, nothing happens.
+-- Remove the messages of work that has ended, each from its queue and its place in the order. Work without a message is passed over.
 create or replace function flow.remove_messages(p_deliveries flow.delivery[]) returns void language plpgsql as $$
 declare
     v_queue record;
 begin
-    -- First what is delayed, and what is due in a later statement: so what is moved meanwhile is met in one of the two.
+    -- flow.delayed first, flow.message in a later statement: the second statement sees a message that flow.move_due has moved in between.
     delete from flow.delayed l
     using unnest(p_deliveries) d
     cross join lateral (

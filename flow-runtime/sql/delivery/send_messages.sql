@@ -1,9 +1,9 @@
--- Announce work that waits, each piece from its time in p_due_at on. Those with a message's number go to their queues of pgmq delivery
--- under it; the others lie in flow.message in their order, or in flow.delayed until they are due.
+-- Send the messages of work that waits, each due from its instant in p_due_at on. Messages with a number go to their queues of pgmq
+-- delivery; the others become rows of flow.message, or of flow.delayed until they are due.
 create or replace function flow.send_messages(p_deliveries flow.delivery[], p_due_at timestamptz[], p_now timestamptz)
 returns void language plpgsql as $$
 begin
-    -- What is there already says the same.
+    -- A row that exists already is the same message, so conflicts are ignored.
     insert into flow.message (queue_id, priority, age, run_id, step_index, task_index)
     select d.queue_id, d.priority, d.age, d.run_id, d.step_index, d.task_index
     from unnest(p_deliveries, p_due_at) d(queue_id, priority, age, run_id, step_index, task_index, message_id, row_id, due_at)

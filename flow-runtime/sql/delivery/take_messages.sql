@@ -1,4 +1,4 @@
--- Remove messages of a worker's queue that were read and locked in the same transaction.
+-- Remove messages of a worker's queue that the same transaction has read and locked.
 create or replace function flow.take_messages(p_self flow.worker_state, p_deliveries flow.delivery[]) returns void
 language plpgsql as $$
 begin

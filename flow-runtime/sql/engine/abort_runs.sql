@@ -1,15 +1,17 @@
--- End started runs before their time, as failed (with the step and text that caused it) or cancelled: their open steps and live
--- tasks become cancelled and their messages leave the queues. What has ended already stays as it is.
--- Returns the workers that hold some of the work. The caller holds the runs' locks.
+-- End the started runs of p_causes with status p_status: failed (the cause then names the step and the error text) or cancelled.
+-- The step that a cause names becomes failed, every other open step and every live task cancelled; their messages are removed. Steps, tasks
+-- and runs that have ended already keep their status.
+-- Returns the workers that hold some of the ended work. The caller holds the runs' locks.
 create or replace function flow.abort_runs(p_causes flow.cause[], p_status flow.run_status, p_now timestamptz)
 returns bigint[] language plpgsql as $$
 declare
     v_rows tid[];
-    v_errors text[]; -- of the steps that failed
-    v_deliveries flow.delivery[]; -- of what waits
+    v_errors text[]; -- the error of each row, null where the step becomes cancelled
+    v_deliveries flow.delivery[]; -- the messages of single steps that wait
     v_workers bigint[];
 begin
-    -- Locked in order, and waited for: a claim may hold some of them for the length of its transaction.
+    -- Locks the step states of each run in the order of their index, and waits: a claim keeps a step state locked until its transaction
+    -- ends.
     select array_agg(l.row_id), array_agg(l.error),
            array_agg(l.delivery) filter (where (l.delivery).queue_id is not null and l.worker_id is null),
            coalesce(array_agg(distinct l.worker_id) filter (where l.worker_id is not null), '{}')

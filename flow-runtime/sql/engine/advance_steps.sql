@@ -1,7 +1,8 @@
--- Go on from steps that have just begun or become ready: test the conditions of the ready ones, begin those that are met, enqueue
--- the work of all that began and was not handed out under p_offer, and go on level by level with whatever becomes ready by a skip or
--- an empty map. Runs that fail by an unmet condition end here.
--- Returns what this has brought about. The caller holds the locks of the runs.
+-- Carry on after steps have begun (p_started) or become ready (p_ready: no dependency is open, and a condition may forbid the step).
+-- Tests the conditions of the ready steps, begins those whose conditions are met, and enqueues the work of every step that began, except
+-- what was handed out under p_offer. Skipped steps and empty maps end at once; the steps that become ready by them follow in the same way,
+-- level by level. Runs whose unmet condition says `fail` are failed at the end.
+-- Returns the progress that was made. The caller holds the locks of the runs.
 create or replace function flow.advance_steps(
     p_started flow.started_step[], p_ready flow.step_ref[], p_offer flow.offer, p_now timestamptz
 ) returns flow.progress language plpgsql as $$
@@ -9,11 +10,11 @@ declare
     v flow.progress := row('{}', '{}', '{}', '{}', '{}');
     v_started flow.started_step[] := p_started;
     v_ready flow.step_ref[] := p_ready;
-    v_done flow.step_ref[]; -- ended on this level, and still to be counted down in their dependents
+    v_done flow.step_ref[]; -- steps that ended on this level; their dependents are counted down next
     v_failed flow.cause[] := '{}';
     v_tested record;
     v_begun record;
-    v_offer flow.offer := p_offer; -- what is left of it
+    v_offer flow.offer := p_offer; -- p_offer with the slots that are left
 begin
     loop
         v_done := '{}';

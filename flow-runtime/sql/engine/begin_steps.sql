@@ -1,7 +1,10 @@
--- Count ended dependencies down in steps that wait, one entry of p_ended a step, and begin those that have none left, with the same
--- update: a single step waits for a worker from here on, or is in the hands of the one that p_offer names; a map gets the number of its
--- tasks, an empty one is completed with []. A step that a condition may forbid begins only when p_is_met says that it does not; else it
--- is returned as ready. Returns what began and what is ready, by run and step, and what was handed out.
+-- Subtract p_ended[i] ended dependencies from each step p_steps[i] that waits, and begin the step in the same update when none is left
+-- open.
+-- A single step that begins waits for a worker, or is held at once by the worker of p_offer where the offer covers the step. A map gets the
+-- number of its tasks; an empty map is completed with output [].
+-- A step that a condition may forbid begins only with p_is_met, by which the caller says that the conditions are met; without p_is_met the
+-- step is returned in p_ready.
+-- Returns the steps that began and were not handed out (p_started), the ready steps, and what was handed out, each ordered by run and step.
 -- The caller holds the runs' locks.
 create or replace function flow.begin_steps(
     p_steps flow.step_ref[], p_ended integer[], p_is_met boolean, p_offer flow.offer, p_now timestamptz,

@@ -1,5 +1,6 @@
--- Cancel a run, unless it has ended: its open steps and live tasks become cancelled, and their messages are removed.
--- Returns the run's status afterwards, and what this has brought about. Raises WF002 when there is no such run. Locks the run.
+-- Cancel a run that has not ended: its open steps and live tasks become cancelled, and their messages are removed. A run that has ended
+-- keeps its status.
+-- Returns the run's status afterwards and the progress that was made. Raises WF002 when there is no such run. Locks the run.
 create or replace function flow.cancel_open_run(p_run uuid, out p_status flow.run_status, out p_progress flow.progress)
 language plpgsql as $$
 begin

@@ -1,4 +1,5 @@
--- Refuse arguments of flow.start_runs that do not fit each other or the rules of keys. Raises WF004.
+-- Check the arguments of flow.start_runs. Raises WF004 when p_run_ids, p_keys or p_start_at is neither empty nor as long as p_inputs, or
+-- when an idempotency key does not have 1 to 256 bytes.
 create or replace function flow.check_start(
     p_inputs text[], p_run_ids uuid[], p_keys text[], p_start_at timestamptz[]
 ) returns void language plpgsql immutable as $$

@@ -1,14 +1,16 @@
--- Claim the work of messages that were read and locked. The whole batch is classified before any of it is changed: one corrupt message
--- pauses the queue, one misrouted message disables the worker's name, and then nothing is claimed. Work without an attempt left is
--- handed over to be given up; messages of work that is held or has ended are removed; work that somebody has locked stays where it is.
--- Returns p_state (ok | corrupt | misrouted) with the reason, what was claimed, and the messages that stay. Never waits for a row.
+-- Claim the work of messages that the caller has read and locked. All messages are classified before any row is changed: one corrupt
+-- message pauses the queue, one misrouted message disables the worker's name, and in both cases nothing is claimed.
+-- Exhausted work is claimed too, so that the worker can fail it. Messages of work that a worker holds or that has ended are removed. A
+-- message stays where somebody else has locked its work.
+-- Returns p_state (ok | corrupt | misrouted) with the reason, the claims, and the messages that stay (p_busy, null when there are none).
+-- Skips locked rows and never waits.
 create or replace function flow.claim_messages(
     p_self flow.worker_state, p_batch bigint, p_deliveries flow.delivery[], p_now timestamptz,
     out p_state text, out p_reason text, out p_claims flow.claim[], out p_busy flow.delivery[]
 ) language plpgsql as $$
 declare
     v_seen flow.message_class[];
-    v_is_usual boolean; -- all of it waits
+    v_is_usual boolean; -- all messages are of kind `queued`
 begin
     select array_agg(row(row(m.queue_id, m.priority, m.age, m.run_id, m.step_index, m.task_index, m.message_id,
                              m.row_id)::flow.delivery,

@@ -1,10 +1,13 @@
--- Claim suspects that wait in a worker's queue, the oldest first, under the number of its exchange, which has handed out p_handed pieces
--- of at most p_limit already. The process may hold as many suspects as the smallest limit among them, and the worker as many as half of
--- what it holds and asks for, at least one; the oldest that does not fit blocks the younger ones. One that must be alone is claimed only
--- by a process that holds nothing else: until then, and while it is held, the process is closed (p_is_closed), and nothing is claimed.
--- Returns p_state (ok | misrouted) with the reason, what was claimed, and whether to come again at once, because another worker of the
--- process was just claiming. With p_careful at most one is claimed, and when its values cannot be sent, its run fails.
--- Takes suspects, then work, and skips what is locked: it never waits.
+-- Claim suspects that wait in the worker's queue, the oldest first, under number p_batch of its exchange, which has already handed out
+-- p_handed of at most p_limit pieces of work.
+-- Two limits hold. The process may hold as many suspects as the smallest suspect_limit among them. The worker may hold as many suspects as
+-- half of what it holds and asks for, at least one. The oldest suspect that does not fit blocks the younger ones.
+-- A suspect of limit 0 must be alone: it is claimed only when the process holds nothing else. While such a suspect is the oldest of the
+-- queue or is held, the process is closed (p_is_closed) and claims nothing else.
+-- Returns p_state (ok | misrouted) with the reason, the claims, and p_more: the worker is to come again at once, because another exchange
+-- of the process kept this one from claiming, or because a run was failed here.
+-- With p_careful at most one suspect is claimed; when its values cannot be sent, its run is failed.
+-- Locks suspects, then their work, and skips locked rows: never waits.
 create or replace function flow.claim_suspects(
     p_self flow.worker_state, p_batch bigint, p_limit integer, p_handed integer, p_careful boolean, p_now timestamptz,
     inout p_is_closed boolean, out p_state text, out p_reason text, out p_more boolean, out p_claims flow.claim[]
@@ -22,7 +25,7 @@ begin
     if p_more then
         return;
     end if;
-    -- Statements later than the lock, so that they see what other workers of the process have claimed under it.
+    -- The reads below are statements after the lock, so that they see what other workers of the process claimed under the lock before.
     select s.suspect_limit into v_oldest from flow.suspect s
     where s.queue_id = p_self.queue_id and s.process_id is null
     order by s.queued_at, s.run_id, s.step_index, s.task_index limit 1;
@@ -31,7 +34,8 @@ begin
         if p_handed > 0 or exists (select from flow.count_company(p_self.process_id) c where c.p_suspects + c.p_others > 0) then
             return;
         end if;
-        -- Alone, so that no other exchange of the process is claiming at this moment; what one has claimed before is seen after it.
+        -- Every exchange of the process shares this lock, so taking it alone shows that no other exchange is claiming now. The count is
+        -- read once more after the lock, to see what earlier exchanges have claimed.
         p_more := not pg_try_advisory_xact_lock(p_self.process_id);
         if p_more or exists (select from flow.count_company(p_self.process_id) c where c.p_suspects + c.p_others > 0) then
             return;
@@ -44,7 +48,7 @@ begin
     from flow.suspect s where s.process_id = p_self.process_id;
     if v_room is null then
         v_room := least(p_limit - p_handed, v_held.least - v_held.suspects, case when p_careful then 1 end);
-        -- What a worker holds is counted only where its process has room: that takes a look at each piece.
+        -- Counting what a worker holds reads each piece of work, so the count is made only where the process has room.
         if v_room > 0 then
             select * into v_own from flow.count_held(p_self.worker_id);
             v_room := least(v_room, greatest((v_own.p_suspects + v_own.p_others + p_limit) / 2, 1) - v_own.p_suspects);
@@ -128,7 +132,7 @@ begin
         suspect_row, delivery, run_id, step_index, task_index, row_id, attempt, item, timeout_ms, kind)
     where s.ctid = u.suspect_row and u.kind = 'ended';
     if p_is_closed and p_claims is not null then
-        -- Processes that have waited to be empty for it may claim again.
+        -- Wakes the processes that were closed while this suspect waited for one of them to be empty: they may claim again.
         perform flow.notify_ids('flow_queue', array[p_self.queue_id::text]);
     end if;
 end $$;

@@ -1,11 +1,14 @@
--- Claim up to p_limit pieces of work that wait in a worker's queue, under the number of its exchange, beside what the same exchange has
--- handed out already (p_handed, null when there is nothing). With p_marks only what lies behind them is looked at, and nothing is when
--- the same exchange has just found the queue to be empty.
--- Returns what flow.claim_messages returns, each value that the work needs, the last place that was read in each priority, how long the
--- reading took, and whether more messages may be there: as many were taken as were asked for, or none were asked for. What somebody has
--- locked is passed over, and what lies behind is taken in its place; after a thousand such messages a call gives up.
--- With p_careful at most one is claimed, and when that fails by the data of its run, the run fails and the text says why.
--- Takes messages, then work, and skips what is locked: it never waits for a row.
+-- Claim up to p_limit pieces of work that wait in the worker's queue, under number p_batch of its exchange. p_handed are the claims that
+-- the exchange has made already (null when there are none); they are returned together with the new claims.
+-- With p_marks only messages behind the marks are read. With p_is_empty none are read: the exchange has just found the queue empty.
+-- Returns p_state and p_reason as flow.claim_messages does, the claims, each value that they need once, the last place that was read in
+-- each priority (p_read), the microseconds that reading took, and p_more: more messages may be there, because as many were taken as were
+-- asked for, or none were asked for.
+-- Messages whose work somebody else has locked are passed over, and later messages are taken in their place; the call gives up after a
+-- thousand of them.
+-- With p_careful at most one piece is claimed. When claiming that piece fails because of its run's data, the run is failed with a text that
+-- says why, and p_more is true.
+-- Locks messages, then work, and skips locked rows: never waits.
 create or replace function flow.claim_work(
     p_self flow.worker_state, p_batch bigint, p_handed flow.claim[], p_limit integer, p_careful boolean, p_marks flow.mark[],
     p_is_empty boolean, p_now timestamptz,
@@ -35,7 +38,7 @@ begin
             from flow.claim_messages(p_self, p_batch, v_deliveries, p_now) c;
             v_values := flow.shared_values(p_self, p_claims);
         exception when data_exception or program_limit_exceeded or out_of_memory or internal_error then
-            -- Too much text for one reply is told as a limit of the program, and beyond 1 GB as an internal error.
+            -- Too much text for one reply raises program_limit_exceeded, and internal_error when the text is beyond 1 GB.
             perform flow.fail_unclaimable(p_self, v_deliveries[1], sqlerrm, p_now);
             p_more := true;
             return;

@@ -1,5 +1,5 @@
--- Forget that work is suspect which a worker held as such and does not hold any more: it was settled, however it ended.
--- The caller has settled it in the same transaction.
+-- Delete the suspect rows of work that the worker has settled in this transaction, whatever the outcome: work that the worker held as a
+-- suspect and holds no more.
 create or replace function flow.clear_settled(p_self flow.worker_state) returns void language plpgsql as $$
 begin
     delete from flow.suspect s

@@ -1,5 +1,5 @@
--- Forget that work of the given steps, or of whole runs where a step index is null, is suspect: it has ended.
--- The caller holds the locks of the work.
+-- Delete the suspect rows of the given steps, or of whole runs where a step index is null: their work has ended.
+-- The caller holds the locks of the runs.
 create or replace function flow.clear_suspects(p_steps flow.step_ref[]) returns void language plpgsql as $$
 begin
     delete from flow.suspect s

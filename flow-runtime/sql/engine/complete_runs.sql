@@ -1,6 +1,7 @@
--- Count ended steps down in their runs (one entry of p_ended a step) and complete the runs that have none left, with
--- the object of their completed leaf steps as output. A run whose output would be too large fails instead, with the step that ended it;
--- no task is blamed.
+-- Subtract ended steps from the remaining steps of their runs (p_ended holds the run of each ended step, one entry a step) and complete the
+-- runs that have none left. The output is an object with the outputs of the completed leaf steps by slug.
+-- A run whose output would exceed the setting max_aggregate_bytes fails instead, together with the step that ended last; tasks keep their
+-- status.
 -- Returns the runs that ended. The caller holds the runs' locks.
 create or replace function flow.complete_runs(p_ended uuid[], p_now timestamptz, out p_ended_runs uuid[])
 language plpgsql as $$
@@ -35,7 +36,8 @@ begin
             where t.run_id = e.run_id and t.status = 'started' offset 0
         ) t
         cross join lateral (
-            -- A stored byte is at most some 255 bytes uncompressed, and a byte of a number at most 320 digits: less is not measured.
+            -- The exact size is computed only where it can exceed the limit: a stored byte stands for at most some 255 bytes uncompressed,
+            -- and a byte of a number for at most 320 digits; 255 * 320 = 81600.
             select case when t.remaining_steps = e.steps and l.stored * 81600 > v_limit then (
                 select sum(octet_length(o.output::text) + octet_length(s.slug) + 6)
                 from flow.step s
@@ -64,7 +66,8 @@ begin
            array_agg(c.run_id) filter (where c.is_large)
     into p_ended_runs, v_large from counted c;
     if v_large is not null then
-        -- The step that ended the run ended in this transaction, so nobody has seen it end otherwise.
+        -- The last step ended in this transaction, so no other transaction has seen it as completed or skipped; making it failed
+        -- contradicts nobody.
         with failed as (
             update flow.step_state ss
             set status = 'failed', skip_reason = null, output = null, error = l.error

@@ -1,6 +1,7 @@
--- Complete the single steps whose result says `complete`, fits the step and is of the worker that holds the work: status, worker and
--- batch are the fence. Returns the places of those that were completed, and the steps.
--- The caller holds the locks of the runs.
+-- Complete the single steps whose results say `complete`. A result counts only under the fence (the step is started, not exhausted, and
+-- held by this worker under the result's batch), only the first of a work and batch, and only with an array as output where a map runs over
+-- the step.
+-- Returns the places (ord) of the results that counted, and the steps. The caller holds the locks of the runs.
 create or replace function flow.complete_steps(
     p_self flow.worker_state, p_results flow.result[], p_now timestamptz,
     out p_completed bigint[], out p_ended flow.step_ref[]

@@ -1,7 +1,9 @@
--- Complete the tasks of maps whose result says `complete` and is of the worker that holds the work: status, worker and batch are the
--- fence. Counts them down in their maps, and gathers the outputs of a map whose last task this was.
--- Returns the places of those that were completed, the maps that ended, those whose outputs are too large together, with a text: they
--- are left started and without an output, and the caller fails their runs; and large maps which have room for more tasks.
+-- Complete the tasks of maps whose results say `complete`. A result counts only under the fence (the task is started, not exhausted, and
+-- held by this worker under the result's batch), and only the first of a work and batch. Each map's count of remaining tasks goes down; the
+-- map whose last task completes gets the array of the outputs.
+-- Returns the places (ord) of the results that counted; the maps that ended; in p_large, with an error text, the maps whose outputs
+-- together exceed max_aggregate_bytes (they stay started without an output, and the caller fails their runs); and in p_roomy the large maps
+-- that have room for another piece.
 -- The caller holds the locks of the runs.
 create or replace function flow.complete_tasks(
     p_self flow.worker_state, p_results flow.result[], p_now timestamptz,
@@ -10,9 +12,9 @@ create or replace function flow.complete_tasks(
 declare
     v_runs uuid[];
     v_steps integer[];
-    v_tasks integer[]; -- how many of each map were completed
+    v_tasks integer[]; -- how many tasks of each map were completed
     v_limit bigint;
-    v_is_cut boolean; -- one of them is a large map
+    v_is_cut boolean; -- one of the maps is large
 begin
     p_ended := '{}';
     p_large := '{}';

@@ -1,6 +1,7 @@
--- Complete the work whose result says `complete` and holds by its fence.
--- Returns the places of those results, the steps that ended with them, and why runs fail because the outputs of a map are too large
--- together; and which maps have room for more tasks. The caller holds the locks of the runs.
+-- Complete the work whose results say `complete` and count under the fence: single steps by flow.complete_steps, tasks of maps by
+-- flow.complete_tasks.
+-- Returns the places (ord) of those results, the steps that ended, the maps whose outputs are too large together (p_large, to fail their
+-- runs), and the large maps that have room for another piece (p_roomy). The caller holds the locks of the runs.
 create or replace function flow.complete_work(
     p_self flow.worker_state, p_results flow.result[], p_now timestamptz,
     out p_completed bigint[], out p_ended flow.step_ref[], out p_large flow.cause[], out p_roomy flow.step_ref[]

@@ -1,7 +1,9 @@
--- Give a new run the step states of the run that it retries, with the tasks and history of what is taken over: steps that
--- were completed or skipped, and the completed tasks of a map that was not. A step that had begun is started at once, with the
--- rest of its work still to be queued; other steps begin anew. Times are those of the taking over, and p_due_at is when the new run is
--- due. The caller holds the old run's lock.
+-- Copy the step states of run p_old into run p_new, which retries it.
+-- Steps that were completed or skipped are taken over with their tasks and attempt errors. Of a map that did not end so, the completed
+-- tasks are taken over. A step that had begun becomes started, and flow.requeue_work queues the rest of its work; every other step is
+-- created anew.
+-- Copied rows are dated p_now, the instant of the copy. p_due_at is when the new run is due, which is the age of its steps.
+-- The caller holds the old run's lock.
 create or replace function flow.copy_steps(p_old uuid, p_new uuid, p_due_at timestamptz, p_now timestamptz)
 returns void language plpgsql as $$
 begin
@@ -52,7 +54,7 @@ begin
         where t.run_id = p_old and t.step_index = ss.step_index
           and (t.status = 'completed' or ss.status = 'skipped') offset 0
     ) t
-    -- What a large map has completed stays where it is and counts from there.
+    -- The completed tasks of a large map stay with the old run and count from there (taken_from).
     where ss.run_id = p_new and ss.task_count <= flow.large_map();
 
     insert into flow.attempt_error (

@@ -1,4 +1,4 @@
--- Count the ended steps down in every step that waits for one of them, and begin those whose last dependency has ended with this.
+-- Subtract the ended steps from the open dependencies of the steps that depend on them, and begin the dependents that have none left.
 -- Returns what flow.begin_steps returns. The caller holds the runs' locks.
 create or replace function flow.count_down_dependents(
     p_ended flow.step_ref[], p_offer flow.offer, p_now timestamptz,

@@ -1,5 +1,5 @@
--- Count the steps that have ended down in their runs, and complete those that have none left: what every call that ends steps does
--- last. Returns what the call has brought about in all. The caller holds the runs' locks.
+-- Subtract the ended steps of p_progress from their runs, and end the runs that have none left. Every call that ends steps does this last.
+-- Returns p_progress with the runs that ended added. The caller holds the runs' locks.
 create or replace function flow.count_down_runs(p_progress flow.progress, p_now timestamptz)
 returns flow.progress language plpgsql as $$
 begin

@@ -1,5 +1,5 @@
--- Count what worker p_worker holds, by the fence: suspects and other work. What was handed over without an attempt left runs no handler
--- and does not count.
+-- Count the work that worker p_worker holds: work that its hand lists and that the fence confirms, as suspects and others. Exhausted work
+-- is not counted, since no handler runs for it.
 create or replace function flow.count_held(p_worker bigint, out p_suspects integer, out p_others integer) language plpgsql as $$
 declare
     v_listed flow.result[] := flow.listed_work(p_worker);

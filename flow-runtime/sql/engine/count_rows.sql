@@ -1,4 +1,4 @@
--- Count the rows that a run has in all tables, of each table at most p_most.
+-- Count the rows of a run in step_state, task, piece and attempt_error, at most p_most of each table.
 create or replace function flow.count_rows(p_run uuid, p_most integer) returns bigint language plpgsql stable as $$
 begin
     return (select count(*) from (select from flow.step_state ss where ss.run_id = p_run limit p_most) r)

@@ -1,5 +1,5 @@
--- Count the work in a queue that nobody would ever take up, as flow.stranded_work finds it. Looks at the newest 10,000 runs of each flow
--- with steps on the queue, and at 10,000 pieces of their work, whatever there is; flow.repair_queue looks at all.
+-- Count the work in a queue that nobody would ever take up, as flow.stranded_work finds it. To bound the cost, only the newest 10,000 runs
+-- of each flow with steps on the queue and 10,000 pieces of their work are read; flow.repair_queue reads all.
 create or replace function flow.count_stranded(p_queue flow.queue) returns bigint language plpgsql stable as $$
 declare
     v_found record;

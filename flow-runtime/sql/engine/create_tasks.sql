@@ -1,5 +1,5 @@
--- Create the tasks of the next p_pieces pieces of each of the given maps, and announce them; their age is when they are due first. Returns
--- the queues that got messages. The caller holds the runs' locks.
+-- Create the tasks of the next p_pieces pieces of each given large map, and send their messages. A task's age is the instant from which it
+-- is due. Returns the queues that got messages. The caller holds the runs' locks.
 create or replace function flow.create_tasks(p_steps flow.step_ref[], p_pieces integer, p_now timestamptz) returns integer[]
 language plpgsql as $$
 declare

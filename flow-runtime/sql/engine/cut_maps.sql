@@ -1,5 +1,5 @@
--- Cut the elements of large maps that have just begun into pieces, and create the tasks of the first ones. The caller holds the runs'
--- locks.
+-- Cut the elements of large maps that have just begun into pieces, and create the tasks of the first pieces, as many as may be live. The
+-- caller holds the runs' locks.
 create or replace function flow.cut_maps(p_started flow.started_step[], p_now timestamptz) returns void language plpgsql as $$
 begin
     insert into flow.piece (run_id, step_index, piece_index, live_tasks, items)

@@ -1,4 +1,4 @@
--- Disable a worker name until somebody enables it: its workers drain, and one that starts under it is refused.
+-- Disable a worker name until flow.enable_worker enables it: running workers of that name drain, and a new worker of that name is refused.
 -- Locks the name, then the workers by id.
 create or replace function flow.disable_name(p_name text, p_why text) returns void language plpgsql as $$
 declare

@@ -1,5 +1,5 @@
--- Count the elements that a map of run p_run runs over: those of the run's input (p_source -1) or of a step's output;
--- 0 when that step was skipped.
+-- Count the elements over which a map of run p_run runs: the elements of the run's input (p_source -1) or of a step's output; 0 when that
+-- step was skipped.
 create or replace function flow.element_count(p_run uuid, p_source integer)
 returns integer language plpgsql stable as $$
 begin

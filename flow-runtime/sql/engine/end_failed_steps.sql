@@ -1,6 +1,7 @@
--- End the steps whose work has failed for good, as the mode of each says: the run fails with the lowest of them; or the step is skipped
--- with its live sibling tasks, and its dependents go on, or are skipped with everything behind them.
--- Returns what this has brought about. The caller holds the locks of the runs.
+-- End the steps whose work has failed for good, as the mode of each failure says. `fail`: the run fails, with the error of its lowest
+-- failed step. `skip`: the step is skipped with its live tasks, and its dependents go on. `skip_cascade`: the step is skipped with its live
+-- tasks, and so is everything that depends on it.
+-- Returns the progress that was made. The caller holds the locks of the runs.
 create or replace function flow.end_failed_steps(p_failures flow.failure[], p_now timestamptz)
 returns flow.progress language plpgsql as $$
 declare
@@ -11,7 +12,7 @@ declare
     v_cascading flow.step_ref[];
     v_ready record;
 begin
-    -- Of several failures in one step the one of the lowest task counts.
+    -- Of several failures in one step the failure of the lowest task counts.
     v_failures := array(select f from (
         select distinct on (f.run_id, f.step_index) f.* from unnest(p_failures) f
         order by f.run_id, f.step_index, f.task_index) f);
@@ -20,7 +21,7 @@ begin
         select distinct on (f.run_id) row(f.run_id, f.step_index, f.error)::flow.cause
         from unnest(v_failures) f where f.mode = 'fail' order by f.run_id, f.step_index);
     if cardinality(v_causes) > 0 then
-        -- Each step that failed says so, the run names the lowest one.
+        -- Every failed step gets its own error; the run names the lowest of the failed steps.
         update flow.step_state ss
         set status = 'failed', error = f.error, ended_at = p_now
         from unnest(v_failures) f

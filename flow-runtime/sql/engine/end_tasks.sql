@@ -1,14 +1,14 @@
--- End the live tasks of the given maps, or of whole runs where a step index is null, with status p_status, and remove their messages;
--- what waits there as a suspect, of single steps too, waits no longer. Returns the workers that hold some of the tasks. The caller holds
--- the runs' locks.
+-- End the live tasks of the given maps, or of whole runs where a step index is null, with status p_status, and remove their messages and
+-- their suspect rows; the suspect rows of the runs' single steps go too.
+-- Returns the workers that hold some of the tasks. The caller holds the runs' locks.
 create or replace function flow.end_tasks(p_steps flow.step_ref[], p_status flow.task_status, p_now timestamptz)
 returns bigint[] language plpgsql as $$
 declare
     v_rows tid[];
-    v_deliveries flow.delivery[]; -- of what waits
+    v_deliveries flow.delivery[]; -- the messages of tasks that wait
     v_workers bigint[];
 begin
-    -- Locked in order, and waited for: a claim may hold some of them for the length of its transaction.
+    -- Locks the tasks of each map in the order of their index, and waits: a claim keeps a task locked until its transaction ends.
     select array_agg(l.row_id), array_agg(l.delivery) filter (where l.worker_id is null),
            coalesce(array_agg(distinct l.worker_id) filter (where l.worker_id is not null), '{}')
     into v_rows, v_deliveries, v_workers

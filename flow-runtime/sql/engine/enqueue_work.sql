@@ -1,5 +1,6 @@
--- Announce the work of steps that have just begun. A map's elements become its tasks here, once; their age is the time at which they
--- are due first. A large map gets them in pieces. Returns the queues that got messages. The caller holds the runs' locks.
+-- Send the messages of steps that have just begun. The tasks of a map are created here; their age is p_now, or the step's age where that is
+-- later. A large map is cut into pieces, and only its first tasks are created.
+-- Returns the queues that got messages. The caller holds the runs' locks.
 create or replace function flow.enqueue_work(p_started flow.started_step[], p_now timestamptz) returns integer[] language plpgsql as $$
 declare
     v_deliveries flow.delivery[];

@@ -1,5 +1,6 @@
--- Fail a run because of a step, as the last resort for what can be recorded in no other way. Changes nothing when the run has ended.
--- Returns what this has brought about.
+-- Fail a run because of a step, where no outcome of an attempt can be recorded. Changes nothing when the run has ended. The error text is
+-- cut to 10,000 characters.
+-- Returns the progress that was made. Locks the run.
 create or replace function flow.fail_run(p_run uuid, p_step integer, p_error text, p_now timestamptz default clock_timestamp())
 returns flow.progress language plpgsql as $$
 declare

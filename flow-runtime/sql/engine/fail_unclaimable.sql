@@ -1,6 +1,6 @@
--- Fail the run of a message whose work cannot be handed to any worker, because its values cannot be put into one reply. The text
--- names them with their sizes as stored. When somebody else holds the run, nothing changes.
--- The caller holds the message's lock.
+-- Fail the run of a piece of work that cannot be handed to any worker, because its values do not fit into one reply. The run's error lists
+-- the values with their sizes as stored. Changes nothing when somebody else has locked the run.
+-- The caller holds the lock of the work's message or suspect row.
 create or replace function flow.fail_unclaimable(
     p_self flow.worker_state, p_message flow.delivery, p_cause text, p_now timestamptz
 ) returns void language plpgsql as $$
@@ -26,7 +26,8 @@ begin
         join flow.step s on s.flow_id = ss.flow_id and s.step_index = ss.step_index
         where ss.run_id = v_step.run_id and ss.step_index = any (v_step.needs) and ss.output is not null
     ) v;
-    -- Told in this transaction, which ends a run and hands nothing out: it happens once a run that cannot be handed to anybody.
+    -- The notifications go out with this transaction, which ends a run and hands nothing out: this happens only once for each run that
+    -- cannot be handed to anybody, so their cost at the commit does not count.
     perform flow.tell(flow.fail_run(v_step.run_id, v_step.step_index, format(
         'the values that step "%s" takes cannot be put into one reply: %s; as stored they have: %s; the limit is 1 GB of text '
         'together', v_step.slug, p_cause, v_sizes), p_now));

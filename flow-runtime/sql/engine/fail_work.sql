@@ -1,6 +1,6 @@
--- Record attempts that did not succeed: their work waits again while attempts are left and the failure allows it, else it has failed,
--- and its step or run goes on as `mode` says. A failure whose work an earlier part of the same call has ended is left out.
--- Returns what this has brought about, and the failures that count. The caller holds the locks of runs and work.
+-- Record attempts that did not succeed. Work that the failure lets retry waits again; other work has failed, and its step or run goes on as
+-- the failure's `mode` says. A failure whose work was ended by an earlier part of the same call is left out.
+-- Returns the progress that was made, and the failures that count (p_failed). The caller holds the locks of runs and work.
 create or replace function flow.fail_work(
     p_failures flow.failure[], p_now timestamptz, out p_progress flow.progress, out p_failed flow.failure[]
 ) language plpgsql as $$
@@ -8,7 +8,7 @@ declare
     v_ended flow.failure[];
 begin
     p_progress := row('{}', '{}', '{}', '{}', '{}');
-    -- Rows that have changed since they were locked have been ended.
+    -- A locked row that is no longer started under its ctid was ended by an earlier part of this call.
     p_failed := array(
         select f from unnest(p_failures) f
         where case when f.task_index < 0 then exists (
@@ -33,7 +33,7 @@ begin
 
     v_ended := array(select f from unnest(p_failed) f where not f.is_retried);
     if cardinality(v_ended) > 0 then
-        -- What becomes of a single step that failed for good is said by its mode.
+        -- Only tasks become failed here: flow.end_failed_steps gives a single step the status that its mode asks for.
         update flow.task t set status = 'failed', ended_at = p_now
         from unnest(v_ended) f where f.task_index >= 0 and t.ctid = f.row_id;
         p_progress := flow.join_progress(p_progress, flow.end_failed_steps(v_ended, p_now));

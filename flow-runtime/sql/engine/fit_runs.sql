@@ -1,4 +1,5 @@
--- The first of the given runs that have at most p_most rows together, in their order; at least the first one, whatever it has.
+-- Return the first runs of p_runs, in their order, that have at most p_most rows together; at least the first run, however many rows it
+-- has.
 create or replace function flow.fit_runs(p_runs uuid[], p_most integer) returns uuid[] language plpgsql stable as $$
 declare
     v_rows bigint := 0;

@@ -1,6 +1,6 @@
--- Give held work back as if it had never been claimed: it waits again, visible at once, and its attempt is not counted. What was
--- handed over without an attempt left has used none. A suspect stays one, with its limit. Returns the queues in which some of it waits.
--- The caller holds the locks of the work.
+-- Give held work back as if it had never been claimed: the work waits again, due at once, and its attempt is not counted. Exhausted work
+-- keeps its attempt number, since its claim used no attempt. A suspect stays a suspect with its limit.
+-- Returns the queues in which some of the work waits. The caller holds the locks of the work.
 create or replace function flow.give_back(p_work flow.work[], p_now timestamptz) returns integer[] language plpgsql as $$
 declare
     v_usual flow.work[];

@@ -1,6 +1,7 @@
--- Whether the subject of a step's condition contains a pattern: the run's input for a step without dependencies, else the object of
--- its completed dependencies' outputs. Each key of the pattern is compared with its one output, so that the outputs are never put
--- together: many of them could be more than one value can hold.
+-- Tell whether the subject of a step's condition contains a pattern. The subject is the run's input for a step without dependencies, else
+-- the object of its completed dependencies' outputs by slug.
+-- Each key of the pattern is compared with the output of that one dependency. The outputs are never joined into one object, because
+-- together they could exceed what one value can hold.
 create or replace function flow.has_pattern(p_run uuid, p_flow_id integer, p_dependencies integer[], p_pattern jsonb)
 returns boolean language plpgsql stable as $$
 begin

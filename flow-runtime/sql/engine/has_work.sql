@@ -1,4 +1,4 @@
--- Whether a piece of work exists, whoever has locked it.
+-- Tell whether a piece of work exists, even where somebody has locked its row.
 create or replace function flow.has_work(p_run uuid, p_step integer, p_task integer) returns boolean language plpgsql as $$
 begin
     return exists (select from flow.step_state ss

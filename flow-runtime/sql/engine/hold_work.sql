@@ -1,5 +1,6 @@
--- Claim for a worker, under the number of its exchange, what of the work that it sees waits: with its next attempt, or, when none is
--- left, to be given up. Returns it as the worker gets it, in order.
+-- Claim the waiting work of p_seen (kinds `queued` and `exhausted`) for the worker, under number p_batch of its exchange. Queued work gets
+-- its next attempt; exhausted work keeps its attempt number and is handed over only to be failed.
+-- Returns the claims in order, null when there are none. Raises WF021 when a row of the work has changed although it is locked.
 create or replace function flow.hold_work(
     p_self flow.worker_state, p_batch bigint, p_seen flow.message_class[], p_now timestamptz
 ) returns flow.claim[] language plpgsql as $$

@@ -1,4 +1,4 @@
--- Whether a worker is alive: neither it nor its process has stopped or was ended, and its process has its lease.
+-- Tell whether a worker is alive: the worker has not stopped, and its process has neither stopped nor been ended and still has its lease.
 create or replace function flow.is_alive(p_worker flow.worker) returns boolean language sql stable as $$
     select p_worker.stopped_at is null and exists (
         select from flow.process p

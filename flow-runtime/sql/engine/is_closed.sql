@@ -1,5 +1,6 @@
--- Whether a process may claim and be handed nothing more for now, because of a suspect that must be alone: it holds one, or the oldest
--- suspect of a queue that one of its workers claims from is one and waits until the process is empty.
+-- Tell whether a process may claim nothing more for now, because of a suspect that must be alone (limit 0): the process holds such a
+-- suspect, or such a suspect is the oldest in an unpaused queue from which one of its workers claims, and waits for the process to be
+-- empty.
 create or replace function flow.is_closed(p_process bigint) returns boolean language plpgsql as $$
 begin
     return exists (

@@ -1,4 +1,4 @@
--- Put two parts of what a call has brought about together.
+-- Join two parts of a call's progress into one.
 create or replace function flow.join_progress(p_one flow.progress, p_other flow.progress)
 returns flow.progress language plpgsql immutable as $$
 begin

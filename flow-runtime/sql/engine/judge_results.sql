@@ -1,7 +1,7 @@
--- Judge one by one the results that were not completed at once: failures, and whatever is late, foreign or told twice. p_work holds the
--- locked rows of their work, in the order of the results; status, worker and batch are the fence.
--- Returns a verdict each (accepted | already_settled | lost), in the order of the results; and of those accepted the results that
--- complete their work, and the failures with what follows from them.
+-- Judge one by one the results that flow.complete_work did not complete: failures, and results that are late, of another worker, or sent
+-- again. p_work holds the rows of their work, in the order of the results. Status, worker and batch are the fence.
+-- Returns a verdict for each result (accepted | already_settled | lost), in the order of the results; of the accepted ones, those that
+-- complete their work (p_completions) and the failures with what follows from each (p_failures).
 -- The caller holds the locks of the runs.
 create or replace function flow.judge_results(
     p_self flow.worker_state, p_results flow.result[], p_work flow.work[],
@@ -34,7 +34,7 @@ begin
         ) s on true
     ), failed as (
         select l.*, l.attempt < l.max_attempts and not l.is_no_list and l.outcome <> 'permanent'
-                   -- While types have changed under an unchanged shape, a worker of the other build may be able to read the value.
+                   -- After a drift (types changed under an unchanged shape) a worker of the other build may be able to read the value.
                    and (l.outcome <> 'undecodable' or exists (
                        select from flow.flow f where f.flow_id = l.flow_id and f.drifted_at is not null)) as is_retried
         from looked l
@@ -55,14 +55,14 @@ begin
                          from flow.step s
                          join flow.step m on m.flow_id = s.flow_id and m.over_step = s.step_index
                          where s.flow_id = f.flow_id and s.step_index = f.step_index order by m.step_index limit 1)
-                     -- Work without attempts left that was handed over still carries the error of its last one.
+                     -- Exhausted work fails with the error of its last attempt, which is recorded already.
                      else coalesce((
                          select e.error from flow.attempt_error e
                          where f.outcome = 'lease_expired' and e.run_id = f.run_id and e.step_index = f.step_index
                            and e.task_index = f.task_index and e.attempt = f.attempt and e.cause <> 'lease_expired' limit 1),
                          left(f.error, 10000)) end,
                 f.is_exhausted, f.is_retried,
-                -- At most a year, whatever a handler asks for.
+                -- The wait is at most a year (in milliseconds), whatever a handler asks for.
                 least(coalesce(f.delay_ms, floor(flow.retry_delay(f.base_delay_ms, f.max_delay_ms, f.attempt)
                                                  * (1 + random() * 0.1))::bigint), 31536000000),
                 f.max_attempts, case when f.is_no_list then 'fail' else f.when_exhausted end)::flow.failure

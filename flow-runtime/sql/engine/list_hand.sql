@@ -1,12 +1,13 @@
--- List what an exchange hands out, forget the batches that are finished, and fold the rows into one when there are eight: so a worker's
--- hand stays small, however long one of its pieces of work takes.
+-- List what an exchange hands out in the worker's hand, and delete the rows whose batches are all in p_finished. Where the hand has seven
+-- rows already, they are folded into one together with the new claims, without the work that the worker no longer holds. So the hand stays
+-- small, however long one piece of work takes.
 create or replace function flow.list_hand(p_worker bigint, p_batch bigint, p_claims flow.claim[], p_finished bigint[])
 returns void language plpgsql as $$
 declare
     v_rows bigint[];
 begin
     if cardinality(p_finished) > 0 then
-        -- The newest row of an exchange stays: it tells a repeat of that exchange.
+        -- The newest row of an exchange stays: flow.exchange recognizes a repeated exchange by its number.
         delete from flow.hand h
         where h.worker_id = p_worker and h.batches <@ p_finished
           and (p_claims is not null or not h.is_exchange

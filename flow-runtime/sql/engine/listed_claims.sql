@@ -1,9 +1,9 @@
--- What a worker was handed out under a number and still holds, as the call that handed it out returned it.
+-- Return the work that the worker was handed under number p_batch and still holds, as claims, like the call that handed it out.
 create or replace function flow.listed_claims(p_worker bigint, p_batch bigint) returns flow.claim[] language plpgsql stable as $$
 begin
     return (
         select array_agg(row(w.run_id, w.step_index, w.task_index, w.attempt, i.item, w.timeout_ms, w.is_exhausted)::flow.claim)
-        -- Work that failed and was claimed again is listed in two rows; only one of them is of this batch.
+        -- Work that failed and was claimed again is listed under two batches; only one of them is p_batch.
         from unnest(flow.look_at_work(array(
             select l from unnest(flow.listed_work(p_worker)) l where l.batch = p_batch order by l.ord))) w
         left join lateral (

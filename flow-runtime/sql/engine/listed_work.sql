@@ -1,4 +1,5 @@
--- The places of a worker's hand, or of one of its rows, as results without an outcome: only to look the work up.
+-- Return the work that a worker's hand lists, or that one row of the hand lists (p_row), as results without an outcome: the form that
+-- flow.look_at_work and flow.lock_runs take.
 create or replace function flow.listed_work(p_worker bigint, p_row bigint default null) returns flow.result[]
 language plpgsql stable as $$
 begin

@@ -1,4 +1,4 @@
--- Between which indexes the live tasks of a map are: all of them, or, when it is large, the pieces that have some.
+-- Return the index ranges that contain all live tasks of a map: the whole map, or for a large map its pieces that have live tasks.
 create or replace function flow.live_ranges(p_run uuid, p_step integer, p_task_count integer)
 returns table (lowest integer, highest integer) language plpgsql stable as $$
 begin

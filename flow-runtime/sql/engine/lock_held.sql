@@ -1,10 +1,11 @@
--- Lock the work that the given results name and return what of it worker p_worker holds under their batches, in order.
+-- Lock the work that the given results name, and return what worker p_worker holds of it under the results' batches, in the order of the
+-- results.
 -- The caller holds the locks of the runs.
 create or replace function flow.lock_held(p_worker bigint, p_results flow.result[]) returns flow.work[] language plpgsql as $$
 declare
     v_work flow.work[] := flow.lock_work(p_results);
 begin
-    -- Each piece of work once, however often it is named: what follows sends it a message.
+    -- Each piece of work is returned once, however often it is named, because the callers send it a message.
     return array(
         select h.work from (
             select distinct on (u.held_run, u.held_step, u.held_task) u.ord, row(

@@ -1,5 +1,5 @@
--- Lock the runs that the given results name, by id, and return the results whose runs were to be had: with p_waits all of them, else
--- those that nobody else has locked.
+-- Lock the runs that the given results name, by id. With p_waits, waits for every run and returns all results; without, skips the runs that
+-- somebody else has locked and returns the results of the locked runs only.
 create or replace function flow.lock_runs(p_results flow.result[], p_waits boolean) returns flow.result[] language plpgsql as $$
 declare
     v_runs uuid[];

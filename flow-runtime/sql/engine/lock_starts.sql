@@ -1,7 +1,8 @@
--- Take the lock that keeps starts of a flow and its deletion apart, until the transaction ends: starts and retries share it, and the
--- deletion has it alone, so that no run appears in a flow that is being deleted.
--- Who wants it alone keeps new starts waiting while it waits itself, so it waits a tenth of a second at a time, for at most five seconds.
--- Raises 55P03 when transactions have held it so long.
+-- Take the lock that keeps starts of a flow apart from its deletion, until the transaction ends. Starts and retries share the lock; the
+-- deletion takes it alone (p_alone), so that no run appears in a flow that is being deleted.
+-- A request to have the lock alone blocks new starts while it waits. So each request waits a tenth of a second, with 0.2 s of pause between
+-- requests, for some five seconds in all.
+-- Raises 55P03 when open transactions have held the lock for that long.
 create or replace function flow.lock_starts(p_slug text, p_alone boolean) returns void language plpgsql as $$
 declare
     v_key bigint := hashtextextended('flow.starts.' || lower(p_slug collate "C"), 0);

@@ -1,5 +1,5 @@
--- Lock the work of the given results, in order and waiting for who holds it, and return its rows in the order of the results; null
--- where there is none. The caller holds the locks of the runs.
+-- Lock the work of the given results, by run, step and task, waiting for locked rows. Returns the rows in the order of the results, null
+-- where there is no such work. The caller holds the locks of the runs.
 create or replace function flow.lock_work(p_results flow.result[]) returns flow.work[] language plpgsql as $$
 begin
     return (

@@ -1,4 +1,5 @@
--- Return the rows of the work that the given results name, in their order and without locking them; null where there is none.
+-- Return the rows of the work that the given results name, without locking them, in the order of the results; null where there is no such
+-- work.
 create or replace function flow.look_at_work(p_results flow.result[]) returns flow.work[] language plpgsql stable as $$
 begin
     return (

@@ -1,20 +1,24 @@
--- Take work away from a process that was ended while it held it. Work that was alone in the process has used an attempt. Of work that was
--- lost in company nobody knows which one ended the process: it becomes suspect, uses no attempt, and waits with a limit, half of the
--- number of suspects that were lost for a suspect, half of the number of the others for what was none before, and at least 1. The only
--- suspect among others is to be alone from here on. With a single attempt none is given again: never twice is what that option says.
--- Each is recorded with its process, its company and its limit. Returns what this has brought about.
--- The caller holds the locks of runs and work.
+-- Take work away from a process that was ended while it held the work.
+-- Work that was alone in its process uses its attempt and is lost as flow.lose_work says; if it was a suspect with attempts left, it waits
+-- again as a suspect.
+-- Where the process held several pieces, nobody knows which of them ended it. Each becomes a suspect, uses no attempt, and waits with a
+-- limit: half of the number of lost others, at least 1, for work that was no suspect; half of the number of lost suspects, at least 1, for
+-- a suspect; and 0, to be alone from now on, for a suspect that was the only one or had limit 0 before.
+-- Work with max_attempts 1 is never given out again, since that option promises that no handler runs twice; exhausted work is lost as well.
+-- Each loss is recorded with its process, company and limit. Returns the progress that was made. The caller holds the locks of runs and
+-- work.
 create or replace function flow.lose_in_company(p_work flow.work[], p_process bigint, p_now timestamptz)
 returns flow.progress language plpgsql as $$
 declare
-    v_lost record; -- how much the process held
+    v_lost record; -- how many suspects and others the process held
     v_uses_attempt boolean;
-    v_ending flow.work[]; -- uses an attempt, and waits as usual or ends
-    v_suspect flow.work[]; -- with the attempt that it waits under
+    v_ending flow.work[]; -- work that uses its attempt and goes to flow.lose_work
+    v_suspect flow.work[]; -- work that waits as a suspect, with the attempt that it keeps
     v_limits integer[];
     v_progress flow.progress := row('{}', '{}', '{}', '{}', '{}');
 begin
-    -- A process that left no count is taken to have held one piece: work must not be lost for ever without using attempts.
+    -- Without a count, the process is taken to have held one piece: the attempt is used, so that work cannot be lost for ever without using
+    -- attempts.
     select coalesce(p.lost_suspects, 0) as suspects, coalesce(p.lost_others, 1) as others into v_lost
     from (values (p_process)) v(process_id) left join flow.process p on p.process_id = v.process_id;
     v_uses_attempt := v_lost.suspects + v_lost.others <= 1;

@@ -1,6 +1,6 @@
--- Take work away from who holds it and has not said in time what became of it: the attempt is used, and the work waits again while
--- attempts are left, else its step or run goes on as `when_exhausted` says. It is suspect no longer. Returns what this has brought about.
--- The caller holds the locks of runs and work. A record of the attempt that is there already stays as it is.
+-- Take work away from a worker that has not settled it in time. The attempt is used; the work waits again while attempts are left, else its
+-- step or run goes on as `when_exhausted` says. The work is no suspect any more. An attempt that is recorded already keeps its record.
+-- Returns the progress that was made. The caller holds the locks of runs and work.
 create or replace function flow.lose_work(p_work flow.work[], p_now timestamptz) returns flow.progress language plpgsql as $$
 declare
     v_failures flow.failure[];
@@ -17,7 +17,7 @@ begin
             select s.max_attempts, s.when_exhausted from flow.step s
             where s.flow_id = w.flow_id and s.step_index = w.step_index offset 0
         ) s
-        -- What was handed over without an attempt left still carries the error of its last one.
+        -- Exhausted work fails with the error of its last attempt.
         left join lateral (
             select e.error from flow.attempt_error e
             where w.is_exhausted and e.run_id = w.run_id and e.step_index = w.step_index and e.task_index = w.task_index

@@ -1,4 +1,5 @@
--- List the outputs of a map's completed tasks by their indexes; those that a run completed which was retried count too.
+-- List the outputs of a map's completed tasks with their indexes, in no order. For a large map, tasks that were completed in the runs which
+-- this run retries count too (taken_from).
 create or replace function flow.map_outputs(p_run uuid, p_step integer) returns table (task_index integer, output jsonb)
 language plpgsql stable as $$
 begin

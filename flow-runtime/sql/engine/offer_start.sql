@@ -1,9 +1,10 @@
--- What a start may hand out of the work that it begins, to a worker of the program that makes the call: up to p_slots pieces, under a
--- number of that worker's exchanges. Its steps are the flow's first steps that the worker serves and that begin at once; there is none
--- when a first step has a condition, since that may end the run. p_self is the worker, null when nothing it holds counts.
--- No offer is made while somebody looks whether the process still lives, when the worker may not claim, and to a process that a suspect
--- keeps closed. The lock of the process is shared and only tried; what it guards is read in later statements, so that they see who has
--- ended the process, or claimed a suspect that must be alone, before.
+-- Say what a start may hand out of the work that it begins, to a worker of the program that makes the call: up to p_slots pieces under
+-- number p_batch of the worker. The offer names the flow's first steps that the worker serves and that begin at once. There is no offer
+-- where a first step has a condition or another step's condition may fail the run, since a run could then end at once.
+-- p_self is the worker, null where a result of it would not count: its process or the worker is gone, or its program is too old.
+-- There is no offer either while somebody checks whether the process is to be ended, when the worker may not claim, and when a suspect
+-- keeps the process closed. The lock of the process is shared and only tried. The worker and the suspects are read by later statements,
+-- which see who ended the process, or claimed a suspect that must be alone, before the lock was taken.
 create or replace function flow.offer_start(
     p_process bigint, p_worker bigint, p_batch bigint, p_slots integer, p_flow_id integer,
     out p_self flow.worker_state, out p_offer flow.offer

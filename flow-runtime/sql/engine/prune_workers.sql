@@ -1,5 +1,6 @@
--- Remove workers and processes last seen before p_before, looking at up to p_limit of each, from the oldest on. Those that are alive stay,
--- and those whose hands list work that is yet to be recovered. Returns whether there may be more.
+-- Remove workers and processes that were last seen before p_before, looking at up to p_limit of each, the oldest first. Workers that are
+-- alive stay, and workers whose hands list work that is still to be recovered.
+-- Returns whether there may be more.
 create or replace function flow.prune_workers(p_before timestamptz, p_limit integer) returns boolean language plpgsql as $$
 declare
     v_workers integer;
@@ -9,7 +10,7 @@ begin
     using (select l.worker_id
            from (select o.* from flow.worker o where o.started_at < p_before order by o.started_at limit p_limit) l
            left join flow.process p on p.process_id = l.process_id
-           -- A process that was ended without a goodbye may only have been frozen: it is given an hour.
+           -- A process that has not stopped by itself may only be frozen: its workers stay for an hour after it was last seen.
            where (coalesce(l.stopped_at, p.stopped_at) < p_before
                   or coalesce(p.seen_at, l.started_at) < least(p_before, clock_timestamp() - interval '1 h'))
              and not flow.is_alive(l)

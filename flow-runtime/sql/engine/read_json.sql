@@ -1,4 +1,4 @@
--- Read one JSON text that may be impossible to store. Returns the value, or the reason in words of our own, without the value.
+-- Read a text as JSON that may be impossible to store. Returns the value, or the reason as a text that does not quote the value.
 create or replace function flow.read_json(p_text text, out p_value jsonb, out p_error text) language plpgsql as $$
 begin
     p_value := p_text::jsonb;

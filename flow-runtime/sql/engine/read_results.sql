@@ -1,5 +1,6 @@
--- Read what a worker says of its attempts: one entry an attempt, in the order of the arrays. An output that cannot be stored, is over
--- the limit, or holds a number that no reader could take becomes a permanent failure; the others of the batch are not affected.
+-- Read the results of a worker's attempts from arrays with one entry an attempt; the results have the order of the arrays. An output that
+-- cannot be stored, exceeds max_value_bytes, or holds a number that no reader could take makes that result a permanent failure and leaves
+-- the others as they are.
 create or replace function flow.read_results(
     p_runs uuid[], p_steps integer[], p_tasks integer[], p_batches bigint[],
     p_outcomes text[], p_outputs text[], p_errors text[], p_delays_ms bigint[]
@@ -7,7 +8,7 @@ create or replace function flow.read_results(
 declare
     v_limit bigint;
     v_values jsonb[];
-    v_refusals text[]; -- why an output cannot be taken
+    v_refusals text[]; -- why each output cannot be taken, null where it can
 begin
     select (s.value)::bigint into v_limit from flow.setting s where s.name = 'max_value_bytes';
     begin

@@ -1,5 +1,6 @@
--- Refuse a batch with corrupt or misrouted messages: pause the queue, or disable the worker's name and drain it; both
--- last until someone says otherwise. Returns the state for the worker and the reason, which names no message body.
+-- Refuse a batch with corrupt or misrouted messages. A corrupt message pauses the queue until flow.resume_queue; a misrouted one disables
+-- the worker's name until flow.enable_worker.
+-- Returns the state for the worker and the reason, which quotes no message body.
 create or replace function flow.refuse_batch(
     p_self flow.worker_state, p_seen flow.message_class[], out p_state text, out p_reason text
 ) language plpgsql as $$

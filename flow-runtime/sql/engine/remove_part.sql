@@ -1,6 +1,7 @@
--- Remove at most p_most rows of a run that has many: its history, its tasks, its pieces, then the rest with the run itself. Its key goes
--- first, so that a start may take it. How far the removal has come is in flow.removal, so that no call looks at what earlier ones have
--- removed. Returns whether the run is gone. The caller holds the locks of the run and of its key.
+-- Remove at most p_most rows of a run that has more: its attempt errors, then its tasks, its pieces, and last its step states with the run
+-- itself. The run's key goes with the first call, so that a new start may take it. flow.removal keeps the place that the removal has
+-- reached, so that no call walks over rows that earlier calls have removed.
+-- Returns whether the run is gone. The caller holds the locks of the run and of its key.
 create or replace function flow.remove_part(p_run uuid, p_most integer) returns boolean language plpgsql as $$
 declare
     v_place flow.removal;

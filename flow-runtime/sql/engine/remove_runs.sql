@@ -1,5 +1,5 @@
--- Remove ended runs with their keys, steps, tasks and history: those that flow.fit_runs has chosen, so that they have at most p_most rows
--- together, or one that has more, of which so many rows are removed.
+-- Remove ended runs with their keys, step states, tasks and attempt errors. p_runs is what flow.fit_runs chose: runs with at most p_most
+-- rows together, or a single run that has more, of which a call removes p_most rows.
 -- Returns the runs that are gone. The caller holds the locks of the runs and of their keys.
 create or replace function flow.remove_runs(p_runs uuid[], p_most integer) returns uuid[] language plpgsql as $$
 begin

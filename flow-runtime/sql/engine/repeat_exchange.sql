@@ -1,5 +1,6 @@
--- Answer an exchange whose reply was lost, from what it has written: its results are busy, to be sent again, where the worker still
--- holds their work, and the work that it handed out is handed out once more.
+-- Answer an exchange that is sent again because its reply was lost, from what the first call wrote. A result whose work the worker still
+-- holds is answered `busy`, so that the worker sends the result again under a new number. The work that the first call handed out, and that
+-- the worker still holds, is returned once more.
 create or replace function flow.repeat_exchange(
     p_self flow.worker_state, p_batch bigint, p_results flow.result[],
     out p_verdicts text[], out p_claims flow.claim[]

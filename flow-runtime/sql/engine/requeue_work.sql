@@ -1,5 +1,5 @@
--- Queue again, in the run that retries theirs, the work of started steps that was not taken over: from its first attempt, with the
--- items it had. Returns the queues that got messages. The caller holds the old run's lock.
+-- Queue the work of started steps of run p_new that was not taken over from run p_old, which p_new retries: from its first attempt, with
+-- the old items. Returns the queues that got messages. The caller holds the old run's lock.
 create or replace function flow.requeue_work(p_old uuid, p_new uuid, p_due_at timestamptz, p_now timestamptz)
 returns integer[] language plpgsql as $$
 declare
@@ -36,7 +36,7 @@ begin
                               order by w.step_index, w.task_index), '{}')
     into v_deliveries
     from (select * from single union all select * from task) w;
-    -- The pieces of large maps go on with the new run.
+    -- The pieces of large maps move to the new run.
     update flow.piece p set run_id = p_new
     from flow.step_state ss
     where ss.run_id = p_new and ss.taken_from = p_old and ss.status = 'started'

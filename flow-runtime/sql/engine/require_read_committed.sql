@@ -1,5 +1,5 @@
--- Raise WF022 unless the transaction is read committed: under another level a statement does not see what others have
--- committed since the transaction began, and the engine's functions rely on that after each lock that they take.
+-- Raise WF022 unless the transaction is read committed. At a higher level a statement does not see what others committed since the
+-- transaction began; but the engine's functions read, after each lock that they take, what its last holder has committed.
 create or replace function flow.require_read_committed() returns void language plpgsql as $$
 begin
     if current_setting('transaction_isolation') <> 'read committed' then

@@ -1,5 +1,5 @@
--- The way of flow.settle_usual for a single result, row by row: a worker with little to do settles one at a time, and most of what such
--- an exchange costs is the beginning and ending of statements, which are cheapest when they are plain.
+-- Do what flow.settle_usual does, for a single result and row by row. A worker with little to do settles one result at a time, and most of
+-- the cost of such an exchange is starting and ending statements, which is cheapest for plain statements.
 -- Returns what flow.settle_usual returns.
 create or replace function flow.settle_one(
     p_self flow.worker_state, p_run uuid, p_step integer, p_batch bigint, p_output jsonb, p_offer flow.offer,
@@ -7,7 +7,7 @@ create or replace function flow.settle_one(
 ) language plpgsql as $$
 declare
     v_now timestamptz;
-    v_step flow.step; -- that waits for this one
+    v_step flow.step; -- a step that depends on the settled one
     v_is_offered boolean;
     v_begun record;
 begin

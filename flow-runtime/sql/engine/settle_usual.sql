@@ -1,8 +1,7 @@
--- The usual way of flow.settle_work, for a flow whose steps are all single and begin as soon as their dependencies have ended: results
--- that all say `complete`, with outputs that nothing is wrong with, in runs that nobody else has locked. Few statements do what the
--- general functions do one after the other.
--- Returns the places of the results that completed their work, and what this has brought about; null when something about the results
--- is not usual: nothing has been changed then. A result that is missing among the places is to be judged by flow.settle_work.
+-- Do what flow.settle_work does, in fewer statements, for the usual case: a flow whose steps are all single and have no conditions, results
+-- that all say `complete` with outputs that can be stored, and runs that nobody else has locked.
+-- Returns the places of the results that completed their work, and the progress that was made. Returns nulls and changes nothing when the
+-- results are not the usual case. A result that is missing among the places is to be judged by flow.settle_work.
 create or replace function flow.settle_usual(
     p_self flow.worker_state, p_runs uuid[], p_steps integer[], p_tasks integer[], p_batches bigint[], p_outcomes text[],
     p_outputs text[], p_offer flow.offer,
@@ -18,7 +17,7 @@ begin
     if not ('complete' = all (p_outcomes) and -1 = all (p_tasks)) then
         return;
     end if;
-    -- Nearly always one look at all of them is enough.
+    -- One test of all outputs together is cheap and nearly always finds nothing; only when it does, each output is tested.
     if flow.is_doubtful(array_to_string(p_outputs, ' '), p_self.max_value_bytes)
        and exists (select from unnest(p_outputs) o(output) where flow.is_doubtful(o.output, p_self.max_value_bytes)) then
         return;

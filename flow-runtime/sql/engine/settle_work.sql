@@ -1,8 +1,9 @@
--- Record how attempts of a worker ended: completions first, then failures, each with everything that follows from it: steps,
--- dependents, skips, retries, runs. Outcomes are complete | error | permanent | undecodable | timeout | panic | lease_expired.
--- Returns one verdict a result, each at its place: accepted | already_settled | lost, or busy, to be sent again, when somebody else has
--- locked the run; what this has brought about, with the work that was handed out under p_offer; and the failures that were accepted.
--- Results of a single run wait for its lock; where there are several, no run keeps the others waiting.
+-- Record how attempts of a worker ended: completions first, then failures, each with everything that follows for steps, dependents, retries
+-- and runs. Outcomes are complete | error | permanent | undecodable | timeout | panic | lease_expired.
+-- Returns a verdict for each result, at the result's place: accepted | already_settled | lost, or busy when somebody else has locked the
+-- run and the result is to be sent again. Returns also the progress that was made, with the work handed out under p_offer, and the failures
+-- that were accepted.
+-- Results that are all of one run wait for its lock; of several runs, the locked ones are skipped, so that none keeps the others waiting.
 -- Locks runs by id, then step states, tasks and messages of those runs.
 create or replace function flow.settle_work(
     p_self flow.worker_state, p_results flow.result[], p_offer flow.offer,
@@ -10,13 +11,13 @@ create or replace function flow.settle_work(
 ) language plpgsql as $$
 declare
     v_now timestamptz;
-    v_results flow.result[]; -- those whose runs are locked here
+    v_results flow.result[]; -- results whose runs this call has locked
     v_completed record;
     v_rest flow.result[];
-    v_verdicts text[]; -- of the rest
+    v_verdicts text[]; -- the verdicts of v_rest
     v_completions flow.result[];
     v_failures flow.failure[];
-    v_late record; -- completed after all
+    v_late record; -- completed at the second try
     v_verdict record;
     v_ended flow.step_ref[];
     v_large flow.cause[];
@@ -55,7 +56,7 @@ begin
             p_verdicts[v_verdict.ord] := v_verdict.verdict;
         end loop;
         if v_completions is not null then
-            -- Their rows were changed at that moment; now they are locked.
+            -- At the first try other transactions were changing these rows; flow.lock_work has locked them since.
             v_late := flow.complete_work(p_self, v_completions, v_now);
             v_ended := v_ended || v_late.p_ended;
             v_large := v_large || v_late.p_large;
@@ -68,7 +69,7 @@ begin
 
     if cardinality(v_ended) > 0 then
         p_progress.ended_steps := array(select e.run_id from unnest(v_ended) e);
-        -- A run that has another outcome in this batch may still end with it.
+        -- A run that also has a failure in this call may end by that failure, so none of its work is handed out.
         p_offer.barred := array(select r.run_id from unnest(v_results) r where r.outcome <> 'complete');
         v_ready := flow.count_down_dependents(v_ended, p_offer, v_now);
         p_progress.handed := v_ready.p_handed;
@@ -91,12 +92,12 @@ begin
         p_progress.ended_runs := p_progress.ended_runs || array(select l.run_id from unnest(v_large) l);
     end if;
     if cardinality(v_roomy) > 0 then
-        -- Those whose runs have ended meanwhile are not started any more.
+        -- flow.create_tasks leaves out maps whose runs this call has ended: such a map is no longer started.
         p_progress.queues := p_progress.queues || flow.create_tasks(v_roomy, 1, v_now);
     end if;
     p_progress := flow.count_down_runs(p_progress, v_now);
     if cardinality(p_progress.ended_runs) > 0 and cardinality(p_progress.handed) > 0 then
-        -- What this call has begun and ended again was in nobody's hands.
+        -- Work that this call handed out, and whose run it ended afterwards, has never reached the worker: the claim is undone.
         update flow.step_state ss
         set attempt = 0, worker_id = null, batch = null, claimed_at = null, timeout_ms = null
         from unnest(p_progress.handed) c

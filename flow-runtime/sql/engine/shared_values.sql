@@ -1,5 +1,5 @@
--- Collect what claimed work has in common, each value once: a run's input (step -1), where a step of this worker takes
--- it, and the outputs of completed dependencies.
+-- Collect the values that claimed work needs, each value once although several claims may need it: the run's input (as step -1) for steps
+-- of this worker that take it, and the outputs of completed dependencies.
 create or replace function flow.shared_values(
     p_self flow.worker_state, p_claims flow.claim[],
     out p_runs uuid[], out p_steps integer[], out p_values text[]

@@ -1,4 +1,4 @@
--- The work of a single step, as its step state tells; its status is null when the step has never been work.
+-- Return the work of a single step, read from its step state. The status is null when the step has never been enqueued.
 create or replace function flow.single_work(p_state flow.step_state, p_row tid) returns flow.work language sql stable as $$
     select row(p_state.run_id, p_state.step_index, -1, p_state.flow_id, p_row,
                flow.work_status(p_state.status, p_state.skip_reason, p_state.queued_at, p_state.worker_id),

@@ -1,5 +1,5 @@
--- Skip everything behind the given steps, level by level, with reason dependency_skipped.
--- Returns the run of each step it skipped, once for each step. The caller holds the locks of the runs.
+-- Skip everything that depends on the given steps, directly or through other steps, level by level, with skip reason dependency_skipped.
+-- Returns the run of each step that was skipped, one entry a step. The caller holds the locks of the runs.
 create or replace function flow.skip_dependents(p_steps flow.step_ref[], p_now timestamptz) returns uuid[]
 language plpgsql as $$
 declare

@@ -1,8 +1,7 @@
--- Start runs of a flow, one for each input, with every check of what flow.start_runs may be given, and enqueue their root steps.
--- Returns the runs' ids in the order of the inputs, whether all of them are new, and what this has brought about, what was handed out
--- under p_offer included: of runs that are due, and none of those whose input is an empty array, since the empty map over it may end
--- the run at once. Raises what flow.start_runs does.
--- The caller holds the lock of the flow's starts.
+-- Start runs of a flow, one for each input, checking everything that flow.start_runs may be given, and enqueue their root steps.
+-- Returns the runs' ids in the order of the inputs, whether all of them are new, and the progress that was made. Work is handed out under
+-- p_offer only for runs that are due, and not for an input that is an empty array: an empty map over that input may end the run at once.
+-- Raises what flow.start_runs does. The caller holds the lock of the flow's starts.
 create or replace function flow.start_in_full(
     p_flow_id integer, p_step_count integer, p_limit bigint, p_inputs text[], p_run_ids uuid[], p_keys text[], p_start_at timestamptz[],
     p_now timestamptz, p_offer flow.offer, out p_ids uuid[], out p_are_new boolean, out p_progress flow.progress
@@ -11,7 +10,7 @@ declare
     v_inputs jsonb[];
     v_bad record;
     v_new_ids uuid[];
-    v_elements integer[]; -- of the inputs that are arrays
+    v_elements integer[]; -- the number of elements of each input, null where it is no array
     v_due_at timestamptz[];
     v_started flow.started_step[];
     v_ready flow.step_ref[];
@@ -76,7 +75,7 @@ begin
         return;
     end if;
 
-    -- Steps without dependencies that no condition can forbid are born started; the others wait.
+    -- Root steps that no condition can forbid are inserted as started, all other steps as created.
     with born as (
         insert into flow.step_state (run_id, step_index, flow_id, age, remaining_deps, status, task_count, remaining_tasks,
                                      started_at, ended_at, output, queue_id, priority, message_id, queued_at,

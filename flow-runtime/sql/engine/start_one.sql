@@ -1,4 +1,4 @@
--- Start one run as flow.start_plain starts many: the same with statements for one, since a small call costs by its statements.
+-- Do what flow.start_plain does, for a single run, with fewer and simpler statements: in a small call the statements are what costs.
 -- Returns whether the id was new, the queues that got work, and what was handed out under p_offer.
 create or replace function flow.start_one(
     p_flow_id integer, p_step_count integer, p_run uuid, p_input jsonb, p_now timestamptz, p_offer flow.offer,

@@ -1,6 +1,7 @@
--- Start runs under ids of their own, now, of a flow whose root steps are single steps that begin at once: the usual start. Ids that are
--- used already start nothing. Returns how many runs were started, the queues that got work, and what was handed out under p_offer: steps
--- of the first runs.
+-- Start runs under the given ids, due now, of a flow whose root steps are single steps that begin at once: the usual start. An id that is
+-- used already starts nothing.
+-- Returns how many runs were started, the queues that got work, and what was handed out under p_offer, which are root steps of the first
+-- new runs.
 -- The caller has checked the inputs, and holds the lock of the flow's starts.
 create or replace function flow.start_plain(
     p_flow_id integer, p_step_count integer, p_ids uuid[], p_inputs jsonb[], p_now timestamptz, p_offer flow.offer,

@@ -1,4 +1,5 @@
--- List the elements that a map of run p_run runs over: those of the run's input (p_source -1) or of a step's output.
+-- List the elements over which a map of run p_run runs, with their indexes: the elements of the run's input (p_source -1) or of a step's
+-- output.
 create or replace function flow.step_items(p_run uuid, p_source integer)
 returns table (task_index integer, item jsonb) language plpgsql stable as $$
 begin

@@ -1,6 +1,7 @@
--- Find work of the given runs in queue p_queue that nobody would ever take up, because somebody has damaged the queue or a hand: what waits
--- without a message and is no suspect (p_waiting), and what is started and listed in no hand (p_held). Looks at up to p_limit pieces of work.
--- All of it is seen by the snapshot of the calling statement, in which no transaction of the engine leaves such work.
+-- Find work of the given runs in queue p_queue that nobody would ever take up, because somebody has damaged the queue or a hand: waiting
+-- work that has no message and is no suspect (p_waiting), and started work that no hand lists (p_held). Looks at up to p_limit pieces of
+-- work, null for all.
+-- The whole search reads the snapshot of the calling statement, and no transaction of the engine leaves such work in any snapshot.
 create or replace function flow.stranded_work(
     p_queue flow.queue, p_runs uuid[], p_limit integer, out p_waiting flow.delivery[], out p_held flow.work[]
 ) language plpgsql stable as $$
@@ -35,7 +36,8 @@ begin
         where not exists (
             select from flow.suspect s
             where s.run_id = d.run_id and s.step_index = d.step_index and s.task_index = d.task_index and s.process_id is null offset 0));
-    -- Each hand is read once, whatever it lists: a look for each piece of work would read all of them for each of ten thousand.
+    -- Each hand is read once, whatever it lists: one search for each piece of work would read a worker's hand for each of ten thousand
+    -- pieces.
     v_workers := array(select distinct w.worker_id from unnest(p_held) w);
     p_held := array(
         select w from unnest(p_held) w

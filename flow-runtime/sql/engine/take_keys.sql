@@ -1,6 +1,6 @@
 -- Give each run its idempotency key, or find the run that has the key already. The arrays hold one entry a run; a key may be null.
--- Returns the ids in their order, with that of the run that has the key in place of a new one.
--- Locks the keys in order and holds them until the transaction ends, so that no prune removes a run that this start returns.
+-- Returns the run ids in the order of p_ids, where a key is taken already with the id of the run that has the key.
+-- Locks the keys in order until the transaction ends, so that no prune removes a run that this start returns.
 create or replace function flow.take_keys(p_flow_id integer, p_keys text[], p_ids uuid[]) returns uuid[] language plpgsql as $$
 declare
     v_wanted text[] := array(select distinct k.key from unnest(p_keys) k(key) where k.key is not null order by k.key);
@@ -20,7 +20,7 @@ begin
         cross join lateral (
             select e.key, e.run_id from flow.run_key e where e.flow_id = p_flow_id and e.key = w.key for share
         ) e;
-        -- A key that was there a moment ago and is not now went with a run that was pruned: then it is free.
+        -- A key that the insert met and this read does not find was removed with a pruned run in between: it is free, so try again.
         exit when cardinality(v_found) = cardinality(v_wanted);
     end loop;
     return array(

@@ -1,6 +1,7 @@
--- Tell who waits for what a call has brought about: workers of the queues, who waits for the runs, who holds work that was ended.
--- For calls that people and triggers make, whose transaction carries the notifications since nobody else would tell. A program of ours
--- gets what is to be told with the reply and calls flow.tell_others afterwards; see docs/decisions/0012.
+-- Notify whoever waits for the progress of a call: workers of queues that got due work, programs that wait for ended runs, and workers that
+-- hold work which was ended.
+-- For calls of people and triggers, whose own transaction must carry the notifications because nobody sends them later. A program that uses
+-- flow-runtime gets the ids with the reply instead and calls flow.tell_others after the commit; see docs/decisions/0012.
 create or replace function flow.tell(p_progress flow.progress) returns void language plpgsql as $$
 begin
     perform flow.notify_ids('flow_queue', array(select distinct q::text from unnest(p_progress.queues) q));

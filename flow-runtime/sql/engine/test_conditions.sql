@@ -1,7 +1,8 @@
--- Test the conditions of ready steps and skip those that are not met.
--- Returns the steps that may begin; the steps skipped with plain `skip`, whose dependents are still to be counted down; for each run
--- that fails, the lowest step that says so; and the run of each step that ended, once for each step.
--- A run that fails has none of its steps among the others. The caller holds the locks of the runs.
+-- Test the conditions of ready steps and skip the steps whose conditions are not met.
+-- Returns the steps that may begin (p_met); the steps skipped with `skip`, whose dependents the caller still has to count down (p_skipped);
+-- for each run that fails, its lowest step with an unmet condition that says `fail` (p_failed); and the run of each step that ended, one
+-- entry a step (p_ended).
+-- Steps of a run that fails appear in p_failed only. The caller holds the locks of the runs.
 create or replace function flow.test_conditions(
     p_ready flow.step_ref[], p_now timestamptz,
     out p_met flow.step_ref[], out p_skipped flow.step_ref[], out p_failed flow.cause[], out p_ended uuid[]

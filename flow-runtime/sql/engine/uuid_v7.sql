@@ -1,4 +1,4 @@
--- Make a UUIDv7 from the wall clock: 48 bits of milliseconds, then random bits (Postgres before 18 has none of its own).
+-- Make a UUIDv7 from the wall clock: 48 bits of milliseconds, then random bits. PostgreSQL before 18 has no such function.
 create or replace function flow.uuid_v7() returns uuid language sql volatile as $$
     select encode(
         set_bit(set_bit(

@@ -1,7 +1,8 @@
--- Say what is wrong with a value that the engine is to keep, given as text and as read, or return nulls: p_code is WF006 (more than
--- p_limit bytes) or WF008 (a number that no reader could take). A value is measured as PostgreSQL writes it, whatever way it came:
--- that is the form in which it goes out, and a number such as 1e308 is 309 digits there.
--- Only values that flow.is_doubtful names need this look.
+-- Say what is wrong with a value that the engine is to store, given as text and as jsonb; nulls when nothing is wrong. p_code is WF006
+-- (more than p_limit bytes) or WF008 (a number that no reader could take).
+-- The bytes are counted as PostgreSQL writes the value, whatever text it came as, because that text is what goes out: 1e308 is written with
+-- 309 digits.
+-- Only values for which flow.is_doubtful is true need this test.
 create or replace function flow.value_error(
     p_text text, p_value jsonb, p_limit bigint, out p_code text, out p_error text
 ) language plpgsql immutable as $$

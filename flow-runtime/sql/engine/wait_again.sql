@@ -1,5 +1,6 @@
--- Let work that a worker holds wait again under the attempt that is given with it, each piece from its time in p_due_at on, at its
--- old place in the order. Returns the queues that got messages which are due. The caller holds the locks of the work.
+-- Let held work wait again: each piece under the attempt number that p_work gives, due at its instant in p_due_at, at its old place in the
+-- queue's order.
+-- Returns the queues that got messages which are due. The caller holds the locks of the work.
 create or replace function flow.wait_again(p_work flow.work[], p_due_at timestamptz[], p_now timestamptz)
 returns integer[] language plpgsql as $$
 declare

@@ -1,5 +1,5 @@
--- Let work that a worker holds wait as a suspect, without a message, under the attempt that is given with it and with its limit in
--- p_limits. Returns the queues in which some of it waits. The caller holds the locks of the work.
+-- Let held work wait as a suspect, without a message: each piece under the attempt number that p_work gives and with its limit in p_limits.
+-- Returns the queues in which the work waits. The caller holds the locks of the work.
 create or replace function flow.wait_as_suspect(p_work flow.work[], p_limits integer[], p_now timestamptz)
 returns integer[] language plpgsql as $$
 declare

@@ -1,7 +1,7 @@
--- Go on with a walk over the runs of all flows, from the oldest on: look at up to p_entries runs, a flow counting as one, and return up to
--- p_limit of them that ended before the walk's instant (p_runs), the place behind the last run that was looked at (p_next), and
--- whether the walk has come to its end. Changes nothing but what flow.oldest_run knows,
--- unless another walk is just changing that. Waits for nobody.
+-- Take the next part of a walk over the runs of all flows, the oldest runs of each flow first. Looks at up to p_entries runs, where each
+-- flow costs one more, and returns up to p_limit runs that ended before the walk's instant (p_runs), the place behind the last run that was
+-- looked at (p_next), and whether the walk has reached its end.
+-- Changes only flow.oldest_run, and not even that while another walk is changing it. Never waits.
 create or replace function flow.walk_runs(
     p_walk flow.pruning, p_limit integer, p_entries integer, out p_next flow.pruning, out p_runs uuid[], out p_is_done boolean
 ) language plpgsql as $$
@@ -26,7 +26,7 @@ begin
             v_from := case when v_oldest.looked_at > v_now - interval '1 day' then v_oldest.started_at else '-infinity' end;
             v_place := '00000000-0000-0000-0000-000000000000';
         end if;
-        -- What is behind the last one that there is room for is not looked at yet.
+        -- Runs behind the last one that p_limit has room for are left to the next call.
         select count(*) as runs, min(w.started_at) as first_at, array_agg(w.run_id order by w.ord) filter (where w.is_over) as over,
                (array_agg(w.started_at order by w.ord desc))[1] as last_at, (array_agg(w.run_id order by w.ord desc))[1] as last_run
         into v_seen
@@ -44,7 +44,7 @@ begin
         if v_flow > p_walk.flow_id and v_seen.runs > 0
            and (v_oldest.looked_at is null or v_from = '-infinity' or v_seen.first_at > v_oldest.started_at + interval '1 h')
            and pg_try_advisory_xact_lock(hashtextextended('flow.oldest_run', 0)) then
-            -- What has started within the last hour may not be committed yet.
+            -- A run that started within the last hour may not be committed yet, so the stored instant is at least an hour old.
             insert into flow.oldest_run as o (flow_id, started_at, looked_at)
             values (v_flow, least(v_seen.first_at, v_now - interval '1 h'), v_now)
             on conflict (flow_id) do update

@@ -1,4 +1,5 @@
--- Why a worker does not hold a piece of work under this batch any more: cancelled | skipped | taken | gone; null when it does.
+-- Say why worker p_worker no longer holds a piece of work under this batch: cancelled | skipped | taken | gone. Null when the worker still
+-- holds the work.
 create or replace function flow.why_lost(p_worker bigint, p_run uuid, p_step integer, p_task integer, p_batch bigint)
 returns text language plpgsql stable as $$
 declare

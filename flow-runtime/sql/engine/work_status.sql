@@ -1,4 +1,4 @@
--- The status of a single step's work, in the words of a task's; null when the step has never been work.
+-- Return the status of a single step's work, in the statuses of a task; null when the step has never been enqueued.
 create or replace function flow.work_status(
     p_status flow.step_status, p_reason flow.skip_reason, p_queued_at timestamptz, p_worker bigint
 ) returns flow.task_status language sql immutable as $$
@@ -8,6 +8,6 @@ create or replace function flow.work_status(
         when p_status = 'started' then 'started'
         when p_status = 'completed' then 'completed'
         when p_status = 'cancelled' then 'cancelled'
-        else 'failed' -- or skipped, because its handler failed
+        else 'failed' -- or skipped: work that was begun is skipped only when its handler has failed
     end
 $$;

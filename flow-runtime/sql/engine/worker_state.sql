@@ -1,5 +1,5 @@
--- Look a worker up with its process and queue and say whether it may claim: ok | late (its process has not renewed its lease) | paused |
--- draining | process_ended | worker_gone | upgrade_needed, with the reason.
+-- Read a worker with its process and queue, and say whether the worker may claim: ok | late (the process has not renewed its lease in time)
+-- | paused | draining | process_ended | worker_gone | upgrade_needed; the reason is a text.
 create or replace function flow.worker_state(p_worker bigint) returns flow.worker_state language plpgsql stable as $$
 declare
     v flow.worker_state;

@@ -1,11 +1,10 @@
 -- Delete a flow with its steps, runs, keys, contract, workers and private queues. Shared queues stay. A call ends and removes some ten
--- thousand rows; a flow with more takes several.
+-- thousand rows, so a flow with more takes several calls. From the first call on nobody starts, retries or deploys the flow.
 -- Returns how many runs this call has ended or begun to remove, and whether the flow is gone, as {"started": …, "ended": …, "done": …}:
--- call it again until it is done. From the first call on nobody starts, retries or deploys the flow.
--- Raises WF001 when there is no such flow; WF016 when a worker of it is alive, and WF018 when runs have not ended, unless forced; 55P03
--- when somebody's open transaction has started runs.
--- With ends_runs alone runs that have not ended are no hindrance. A live worker is told that it is gone at its next call. Locks the
--- slug, starts of the flow, then runs by id with all that hangs on them.
+-- call again until done is true.
+-- Raises WF001 when there is no such flow; without force, WF016 when a worker of the flow is alive, and WF018 when runs have not ended;
+-- 55P03 when an open transaction has started runs. ends_runs alone waives WF018 only.
+-- A live worker learns that it is gone at its next call. Locks the slug, starts of the flow, then runs by id with all that belongs to them.
 create or replace function flow.delete_flow(slug text, force boolean default false, ends_runs boolean default false)
 returns jsonb language plpgsql as $$
 declare
@@ -30,7 +29,7 @@ begin
             raise exception 'worker % ("%") of flow "%" is alive; stop it first, or delete with force', v_worker.worker_id,
                 v_worker.name, slug using errcode = 'WF016';
         end if;
-        -- Before the lock, so that a deletion which is refused keeps nobody from starting, and behind it once more.
+        -- Counted before the lock, so that a deletion that is refused keeps nobody from starting runs, and once more under the lock.
         for v_pass in 1 .. 2 loop
             if not force and not ends_runs then
                 select count(*) filter (where r.status = 'started') as started, count(*) filter (where r.status <> 'started') as ended
@@ -52,7 +51,7 @@ begin
 
     v_runs := flow.fit_runs(array(
         select r.run_id from flow.run r where r.flow_id = v_flow.flow_id order by r.started_at, r.run_id limit 1000), v_most);
-    -- The runs' locks first, in order: whoever settles or cancels one of them has ended by then.
+    -- Lock the runs first, by id: every transaction that settles or cancels one of them has ended by then.
     perform from (select u.run_id from unnest(v_runs) u(run_id) order by u.run_id) u
     cross join lateral (select from flow.run r where r.run_id = u.run_id for update) r;
     select count(*) filter (where r.status = 'started') as started, count(*) filter (where r.status <> 'started') as ended,
@@ -61,7 +60,7 @@ begin
     from unnest(v_runs) u(run_id)
     cross join lateral (select r.run_id, r.status from flow.run r where r.run_id = u.run_id offset 0) r
     where r.run_id <> all (array(select m.run_id from flow.removal m));
-    -- A shared queue stays, so messages are taken out of it one by one.
+    -- Messages are removed one by one, because a shared queue is not dropped with the flow.
     if v_counts.causes is not null then
         perform flow.abort_runs(v_counts.causes, 'cancelled', clock_timestamp());
     end if;

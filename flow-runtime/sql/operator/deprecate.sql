@@ -1,6 +1,6 @@
--- Ask the workers of flow p_slug to drain: they claim nothing more, finish what they run, and stop. None starts again until
+-- Ask the workers of a flow to drain: they claim nothing more, finish what they run, and stop. No worker of the flow starts again until
 -- flow.undeprecate. Runs stay as they are.
--- Returns how many of them are still alive; call it again until that is 0. Raises WF001 when there is no such flow.
+-- Returns how many of the workers are still alive; call again until the number is 0. Raises WF001 when there is no such flow.
 create or replace function flow.deprecate(slug text) returns integer language plpgsql as $$
 declare
     v_flow_id integer;

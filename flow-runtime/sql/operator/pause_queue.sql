@@ -1,4 +1,4 @@
--- Pause a queue until flow.resume_queue: nothing more is claimed from it; what is claimed may still be settled.
+-- Pause a queue until flow.resume_queue: workers claim nothing more from the queue; work that is claimed already may still be settled.
 -- Raises WF007 when there is no such queue.
 create or replace function flow.pause_queue(queue text, why text) returns void language plpgsql as $$
 begin

@@ -1,21 +1,22 @@
--- Remove runs that ended before `before`, at most `max_runs` of them, with their steps, tasks, history and keys; and workers and
--- processes last seen, and messages archived, before it. Runs that have not ended stay, however old, and so do workers that are alive,
--- or whose hands list work that is yet to be recovered, and what a retry of a run counts on until that has ended well.
--- Returns how many runs were removed, and whether there is more to do: call it again while that is so. A call looks at some ten thousand
--- runs and removes some ten thousand rows; of a run that has more it removes a part, and the run itself last. Calls that follow
--- each other go on where the one before stopped; a cutoff may move on with the clock meanwhile.
--- Takes runs and keys that nobody has locked, then their rows; a run whose key a start is just looking at stays.
+-- Remove runs that ended before `before`, at most `max_runs` of them, with their steps, tasks, attempt errors and keys; and workers and
+-- processes that were last seen, and messages that were archived, before that instant.
+-- Runs that have not ended stay, however old. So do workers that are alive or whose hands list work that is still to be recovered, and a
+-- run whose completed tasks a retry counts, until the retry has completed.
+-- Returns how many runs were removed, and whether there is more to do: call again while has_more is true. A call looks at some ten thousand
+-- runs and removes some ten thousand rows; a larger run is removed in parts, the run's own row last.
+-- Calls that follow each other within ten minutes go on where the last one stopped, also when `before` moves on with the clock.
+-- Takes runs and keys that nobody else has locked, then their rows; a run stays while a start is reading its key.
 create or replace function flow.prune(before timestamptz, max_runs integer default 1000, out runs integer, out has_more boolean)
 language plpgsql as $$
 declare
     v_most constant integer := 10000;
     v_walk flow.pruning;
-    v_next flow.pruning; -- where the walk goes on
+    v_next flow.pruning; -- the place where the next call goes on
     v_seen record;
     v_runs uuid[];
     v_is_done boolean := false;
     v_removed uuid[];
-    v_sources uuid[]; -- the runs that the removed ones retried and counted on
+    v_sources uuid[]; -- older runs whose completed tasks the removed runs counted
     v_place record;
 begin
     perform flow.require_read_committed();
@@ -44,7 +45,7 @@ begin
         select r.run_id from unnest(v_runs) with ordinality u(run_id, ord)
         cross join lateral (select r.run_id from flow.run r where r.run_id = u.run_id for update skip locked) r
         order by u.ord);
-    -- Statements later than the locks, so that they see retries and starts that were committed before.
+    -- The statements below come after the locks, so that they see retries and starts that were committed before.
     v_runs := array(
         select u.run_id from unnest(v_runs) with ordinality u(run_id, ord)
         where u.run_id <> all (array(
@@ -80,7 +81,7 @@ begin
     runs := cardinality(v_removed);
     if runs > 0 then
         v_next.in_parts := null;
-        -- What only they kept is older, and the walk has passed it: it goes back.
+        -- Older runs that only the removed runs kept may go now, but the walk has passed them: it goes back to the oldest of them.
         select r.flow_id, r.started_at, r.run_id into v_place
         from unnest(v_sources) u(run_id)
         cross join lateral (select r.flow_id, r.started_at, r.run_id from flow.run r where r.run_id = u.run_id offset 0) r

@@ -1,9 +1,10 @@
--- Take up work of a queue that somebody has damaged by hand, purged or restored: what waits without a message is sent again, due at once,
--- and what is started and listed in no hand is given back without using an attempt. Delayed and parked work and suspects are no damage.
--- Returns how many pieces of work were sent and given back, and whether there is more to do: call it again while that is so. A call
--- takes up some ten thousand pieces. Changes nothing in a sound queue, and may be called beside working workers.
--- Raises WF007 when there is no such queue. Looks first and locks the runs with damage by id, skipping those that somebody holds; then it
--- looks again.
+-- Take up the work of a queue that somebody has damaged by hand, purged or restored: waiting work without a message gets a message again,
+-- due at once, and started work that no hand lists is given back without using an attempt. Delayed work and suspects need no message in the
+-- queue and are not touched.
+-- Returns how many pieces of work were sent and given back, and whether there is more to do: call again while has_more is true. A call
+-- takes up some ten thousand pieces. Changes nothing in a sound queue, and may be called while workers run.
+-- Raises WF007 when there is no such queue. Searches without locks, locks the runs with damage by id, skipping runs that somebody else has
+-- locked, and searches the locked runs again.
 create or replace function flow.repair_queue(queue text, out sent bigint, out given_back bigint, out has_more boolean)
 language plpgsql as $$
 declare

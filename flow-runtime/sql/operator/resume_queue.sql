@@ -1,4 +1,4 @@
--- Let workers claim from a paused queue again; changes nothing when it is not paused. Raises WF007 when there is no such
+-- Let workers claim from a paused queue again, and wake them. A queue that is not paused stays as it is. Raises WF007 when there is no such
 -- queue.
 create or replace function flow.resume_queue(queue text) returns void language plpgsql as $$
 declare

@@ -1,7 +1,8 @@
--- Run a failed or cancelled run again from where it got to: a new run with the same input takes over what has ended, and
--- its key, and is not begun before the old one was due; the old run stays as it is. Returns the new run, also when it is there already.
--- Raises WF002 when there is no such run, WF017 when it has not ended or is completed. Locks the starts of
--- the flow as a start does, then the old run.
+-- Run a failed or cancelled run again from where it stopped: a new run with the same input takes over the steps and tasks that ended well,
+-- and the idempotency key. The new run is not due before the old run was. The old run stays as it is.
+-- Returns the new run's id; when the run was retried already, the id of that retry.
+-- Raises WF002 when there is no such run or it is being removed, WF017 when it has not ended or is completed. Shares the lock of the flow's
+-- starts, then locks the old run.
 create or replace function flow.retry_run(run_id uuid) returns uuid language plpgsql as $$
 declare
     v_old flow.run;

@@ -1,5 +1,6 @@
--- Say what becomes of messages that are removed from a queue: 'delete' (the default), or 'archive', PGMQ's archive table.
--- Raises WF007 when there is no such queue, WF012 for another word, or when the queue is not of pgmq delivery and has no archive.
+-- Set what becomes of messages that are removed from a queue: 'delete' (the default) deletes them, 'archive' moves them to PGMQ's archive
+-- table.
+-- Raises WF007 when there is no such queue; WF012 for another word, or for 'archive' on a queue that is not of pgmq delivery.
 create or replace function flow.set_on_remove(queue text, on_remove text) returns void language plpgsql as $$
 begin
     if on_remove not in ('delete', 'archive') then

@@ -1,6 +1,6 @@
--- Write one setting: environment (production | development), delivery (rows | pgmq: where the messages of queues lie that are made
--- from now on), retention (off, or how long ended runs are kept: a number with h, d or w, as in 30d), max_value_bytes (the most bytes of
--- one value, from 1,024 to 104,857,600) or max_aggregate_bytes (the most bytes of values put together, from 1,024 to 209,715,200).
+-- Write one setting: environment (production | development), delivery (rows | pgmq: where queues that are created from now on keep their
+-- messages), retention (off, or how long ended runs are kept: a number with h, d or w, as in 30d), max_value_bytes (the most bytes of one
+-- value, from 1,024 to 104,857,600) or max_aggregate_bytes (the most bytes of values put together, from 1,024 to 209,715,200).
 -- Raises WF012 for an unknown name or a value that does not fit.
 create or replace function flow.set_setting(name text, value text) returns void language plpgsql as $$
 declare

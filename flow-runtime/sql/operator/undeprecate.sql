@@ -1,4 +1,4 @@
--- Take flow.deprecate back: workers of flow p_slug may start again. Those that have drained meanwhile stay stopped.
+-- Take flow.deprecate back: workers of the flow may start again. Workers that have drained meanwhile stay stopped.
 -- Raises WF001 when there is no such flow.
 create or replace function flow.undeprecate(slug text) returns void language plpgsql as $$
 begin

@@ -1,4 +1,4 @@
--- Cancel a run as flow.cancel_run does, for a program that tells others itself: p_tell_… is for flow.tell_others.
+-- Cancel a run as flow.cancel_run does, without sending notifications: the calling program passes p_tell_… to flow.tell_others.
 create or replace function flow.cancel_run_quietly(
     p_run uuid, out p_status text, out p_tell_runs uuid[], out p_tell_workers bigint[]
 ) language plpgsql as $$

@@ -1,14 +1,15 @@
--- Deploy a flow: create it, or verify that it is there with this very shape. One transaction under the slug's lock.
--- Returns an object with `result`: created | verified | options_updated | recreated | mismatch | draining, and with
--- `differences` (of the shape), `options` (changed ones), `kept_options` (changed ones that were not applied, because a newer build
--- has applied its own, and `newer_build`), `drift` (changed paths of the contract) with `drift_schemas` (old and new ones) and
--- `environment` and `is_older_build` (a newer one has recorded its types, which stay), `workers` (alive, while draining) and `lookalike` (a flow of the same shape under another slug) where there are any.
--- After a mismatch nothing was written. In a database set to development a changed shape asks the flow's workers to
--- drain (`draining`; call again when they have stopped) and then deletes its runs and private queues (`recreated`).
--- p_on_drift: report | refuse. p_build tells the program's version and build time; p_on_options: newer | apply.
--- Without p_makes_queues nothing is written but rows, and a flow whose queues are not there is refused.
--- Raises WF009 (the definition has errors), WF007 (a queue is taken, or would have to be made), WF011 (not supported
--- yet), WF019 (it is being deleted), WF014 (the contract drifted and p_on_drift is refuse), WF015 (a slug that differs in case only).
+-- Deploy a flow: create the flow, or verify that it exists with exactly this shape. One transaction under the slug's lock.
+-- Returns an object whose `result` is created | verified | options_updated | recreated | mismatch | draining. Where they apply, it has
+-- also: `differences` (of the shape), `options` (changes that were applied), `kept_options` (changes that were not applied, because a newer
+-- build, named by `newer_build`, has applied its own), `drift` (changed paths of the contract) with `drift_schemas` (old and new schemas),
+-- `environment` and `is_older_build` (true when a newer build has recorded its types, which stay), `workers` (alive, while draining) and
+-- `lookalike` (a flow of the same shape under another slug).
+-- After a mismatch nothing was written. With the setting environment at development, a changed shape asks the flow's workers to drain
+-- (`draining`; call again when they have stopped) and then deletes the flow's runs and private queues (`recreated`).
+-- p_on_drift: report | refuse. p_build holds the program's version and build time. p_on_options: newer (the options of a newer build stay)
+-- | apply. Without p_makes_queues no table is created, and a flow whose queues do not exist is refused.
+-- Raises WF009 (the definition has errors), WF007 (a queue is taken, or would have to be made), WF011 (not supported yet), WF019 (the flow
+-- is being deleted), WF014 (the contract drifted and p_on_drift is refuse), WF015 (the slug differs from another flow's in case only).
 create or replace function flow.deploy(
     p_definition jsonb, p_on_drift text default 'report', p_build jsonb default null, p_on_options text default 'newer',
     p_makes_queues boolean default true
@@ -92,6 +93,6 @@ begin
         'is_older_build', case when v_drift.p_paths is not null then v_drift.p_is_older end,
         'environment', case when v_drift.p_paths is not null then (
             select s.value from flow.setting s where s.name = 'environment') end))
-        -- Schemas keep their nulls.
+        -- Outside jsonb_strip_nulls, because a null in a schema means something.
         || case when v_drift.p_paths is null then '{}' else jsonb_build_object('drift_schemas', v_drift.p_schemas) end;
 end $$;

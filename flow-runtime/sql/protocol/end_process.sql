@@ -1,6 +1,7 @@
--- End a process whose lease is over: from here on nothing that its workers say counts, and what they hold may be recovered. How much
--- that is, suspects and others, is stored with it, since each part of it is recovered by a transaction of its own.
--- Returns whether it has ended. Waits for nobody: a process that is in the middle of a call is ended by a later try.
+-- End a process whose lease is over: from here on no result of its workers counts, and the work that they hold may be recovered. The
+-- numbers of suspects and others that they hold are stored with the process, because the work is recovered in several transactions and each
+-- of them needs the whole number.
+-- Returns whether the process has ended or stopped. Never waits: a process that is in the middle of a call is ended by a later try.
 create or replace function flow.end_process(p_process bigint) returns boolean language plpgsql as $$
 declare
     v_held record;
@@ -8,7 +9,7 @@ begin
     if not pg_try_advisory_xact_lock(p_process) then
         return false;
     end if;
-    -- A statement later than the lock, so that it sees every renewal that was committed before.
+    -- This statement comes after the lock, so that it sees every renewal of the lease that was committed before.
     perform from flow.process l
     where l.process_id = p_process and l.ended_at is null and l.stopped_at is null and l.lease_until <= clock_timestamp()
     for update skip locked;

@@ -1,21 +1,25 @@
--- Settle what worker p_worker has finished, then hand out up to p_limit pieces of work: what the results have made ready on its queue, and
--- what waits there. One round trip, one commit.
--- p_batch numbers the worker's exchanges, upwards; one whose reply was lost is sent again under its number and answered from what it
--- wrote. p_finished names batches of which every piece has been answered for.
--- The settlement arrays hold one entry a result, as flow.settle_work takes them, p_verdicts its answer. p_state is ok, or why nothing
--- was claimed: paused | draining | late | process_ended | worker_gone | upgrade_needed | corrupt | misrouted, or busy, to be sent again,
--- while an earlier exchange of this worker is still at work. Then come one entry a claimed piece of work, and each value that the work
--- needs once (step -1 is the run's input).
--- With p_mark_… only what lies behind those places of the queue's order is looked at, each in its priority; without, all of the queue.
--- p_read_… are the last places that were read, p_read_us how long that took, and p_next_due_ms is when the next delayed work is due.
--- Suspects come before what else waits; while a suspect must be alone in the process, nothing else is handed out.
--- With p_careful at most one piece is claimed, and one whose values cannot be sent fails its run: no data of one run may keep a worker
--- from the others.
--- p_places, p_fates, p_waits_ms and p_max_attempts tell what became of each failure, by its place among the settlements: `retry`
--- after a wait, or the mode that was applied; p_failed_… list the runs that failed with this exchange, with step and text.
--- p_tell_… are for the worker to tell others, by flow.tell_others: queues that got due work, runs that ended, and workers that hold work
--- which was ended. Where a result was settled before, they name whatever that may have had to tell, since its reply may have been lost.
--- Waits at most half a second for a lock (55P03 then, and nothing happened).
+-- Settle what worker p_worker has finished, then hand out up to p_limit pieces of work: work that the results have made ready on the
+-- worker's queue, and work that waits there. One round trip, one commit.
+-- p_batch numbers the worker's exchanges, upwards. An exchange whose reply was lost is sent again under its number, and is answered from
+-- what the first call wrote. p_finished names batches of which every piece has been settled or given back.
+-- The settlement arrays (p_settled_… to p_delays_ms) hold one entry a result; p_verdicts answers them as flow.settle_work does.
+-- p_state is ok, or says why nothing was claimed: paused | draining | late | process_ended | worker_gone | upgrade_needed | corrupt |
+-- misrouted; or busy while an earlier exchange of this worker is still running or somebody checks the process: then nothing happened, and
+-- the call is to be sent again.
+-- p_runs to p_exhausted hold one entry a claimed piece of work; p_value_… hold each value that the work needs once (step -1 is the run's
+-- input).
+-- With p_mark_… only messages behind those places of the queue's order are read, each in its priority; without, the whole queue. p_read_…
+-- are the last places that were read, p_read_us the microseconds that reading took, and p_next_due_ms the milliseconds until the next
+-- delayed work is due.
+-- Suspects come before other waiting work; while a suspect must be alone in the process, nothing else is handed out.
+-- With p_careful at most one piece is claimed, and when its values cannot be sent its run is failed, so that no data of one run keeps the
+-- worker from other runs.
+-- p_places, p_fates, p_waits_ms and p_max_attempts say what became of each failure: its place among the results, `retry` with a wait or the
+-- mode that was applied, and the step's max_attempts. p_failed_… list the runs that failed with this exchange, with step and text.
+-- p_tell_… are for the worker to pass to flow.tell_others: queues that got due work, runs that ended, and workers that hold work which was
+-- ended. Where a result was settled before, they name everything that the earlier settlement may have had to tell, since its reply may have
+-- been lost.
+-- Waits at most half a second for a lock; then raises 55P03, and nothing happened.
 create or replace function flow.exchange(
     p_process bigint, p_worker bigint, p_batch bigint, p_limit integer,
     p_settled_runs uuid[], p_settled_steps integer[], p_settled_tasks integer[], p_settled_batches bigint[],
@@ -45,9 +49,9 @@ declare
     v_claims flow.claim[];
     v_offer flow.offer;
     v_began timestamptz;
-    v_looked_us bigint := 0; -- how long it took to find what waits first
-    v_is_empty boolean := false; -- its queue, and so it still is
-    v_suspects record; -- whether the process holds some, some wait in the queue, and one anywhere must be alone
+    v_looked_us bigint := 0; -- the microseconds that flow.first_waiting took
+    v_is_empty boolean := false; -- flow.first_waiting found the queue empty, and this call sent nothing there
+    v_suspects record; -- are_held by the process, are_waiting in the queue, one anywhere must_be_alone
     v_is_closed boolean; -- a suspect must be alone in the process
     v_found record;
 begin
@@ -55,10 +59,11 @@ begin
         p_state := 'busy';
         return;
     end if;
-    -- A statement later than the locks, so that it sees whoever has ended the process before.
+    -- This statement comes after the locks, so that it sees whoever ended the process before.
     v_self := flow.worker_state(p_worker);
     if v_self.process_id <> p_process and v_self.state <> 'upgrade_needed' then
-        -- The worker has gone on under another process meanwhile, whose lock is not held here. What it held before is recovered.
+        -- The worker belongs to another process by now, whose lock this call does not hold. What it held under the old process was
+        -- recovered.
         v_self.state := 'process_ended';
         v_self.reason := 'the worker belongs to another process by now';
     end if;
@@ -103,8 +108,8 @@ begin
         if cardinality(p_settled_runs) > 0 then
             if v_self.state = 'ok' and p_limit > 0 and not p_careful and not v_is_closed then
                 v_began := clock_timestamp();
-                -- A queue of pgmq delivery is in no order that could be kept: some slots, and now and then one of few, are for what
-                -- waits there, so that nobody's long chain keeps it waiting.
+                -- A queue of pgmq delivery has no order to compare new work with. A tenth of the slots, or one slot in every tenth
+                -- exchange, stays free for what waits there, so that a long chain of steps cannot keep waiting work from being claimed.
                 v_offer := row(p_worker, p_batch, v_self.queue_id, v_self.flow_id, v_self.steps,
                                p_limit - case when v_self.message_ids is null then 0
                                               else greatest(p_limit / 10, (p_batch % 10 = 0)::integer) end,
@@ -146,7 +151,7 @@ begin
                 perform flow.clear_settled(v_self);
             end if;
             if v_is_closed then
-                -- What it waited for may have come: the process is empty, or its suspect is settled.
+                -- The results may have opened the process: it is empty now, or the suspect that had to be alone is settled.
                 v_is_closed := flow.is_closed(p_process);
                 v_progress.queues := v_progress.queues || array(
                     select w.queue_id from flow.worker w where w.process_id = p_process and w.stopped_at is null);
@@ -156,7 +161,7 @@ begin
         v_claims := nullif(v_progress.handed, '{}');
         if v_self.state = 'ok' and p_limit > 0 then
             if v_results is not null or v_self.queue_id = any (v_progress.queues) then
-                -- The results may have delayed something.
+                -- The results may have added delayed work.
                 v_next_due := flow.move_due(v_self.queue_id, p_now);
             end if;
             if v_suspects.are_waiting then
@@ -199,7 +204,7 @@ begin
         into p_runs, p_steps, p_tasks, p_attempts, p_items, p_timeouts_ms, p_exhausted from unnest(v_claims) c;
     end if;
     if v_progress is not null then
-        -- The own queue needs no wake-up when this exchange has left nothing visible in it.
+        -- The worker's own queue needs no notification when this exchange has left nothing due in it.
         if v_self.state = 'ok' and not p_more and p_limit > 0 and not v_is_closed then
             v_progress.queues := array_remove(v_progress.queues, v_self.queue_id);
         end if;

@@ -1,4 +1,4 @@
--- Read one run: its flow, status, error and output. No row when there is none.
+-- Read one run: the slug of its flow, its status, error and output. Returns no row when there is no such run.
 create or replace function flow.get_run(p_run uuid)
 returns table (flow text, status text, error_step text, error text, output text) language sql stable as $$
     select f.slug, r.status::text, s.slug, r.error, r.output::text

@@ -1,5 +1,5 @@
--- Read one step of a run by its slug: flow, status, skip reason, error and output. No row when the run is unknown; a null
--- status when the run's flow has no such step.
+-- Read one step of a run by its slug: the slug of its flow, its status, skip reason, error and output. Returns no row when there is no such
+-- run, and a null status when the run's flow has no such step.
 create or replace function flow.get_step(p_run uuid, p_step text)
 returns table (flow text, status text, skip_reason text, error text, output text) language sql stable as $$
     select f.slug, ss.status::text, ss.skip_reason::text, ss.error, ss.output::text

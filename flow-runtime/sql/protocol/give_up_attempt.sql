@@ -1,5 +1,5 @@
--- Fail the run of an attempt whose result the database has refused twice, whatever it was. Returns the verdict, as for a result:
--- accepted, or lost when the worker does not hold the work any more; p_tell_… is to be told by flow.tell_others. Locks the run, then
+-- Fail the run of an attempt whose result the database has refused twice, whatever the refusal was. Returns the verdict as for a result:
+-- accepted, or lost when the worker does not hold the work any more. The caller passes p_tell_… to flow.tell_others. Locks the run, then
 -- the work.
 create or replace function flow.give_up_attempt(
     p_worker bigint, p_run uuid, p_step integer, p_task integer, p_batch bigint, p_error text,

@@ -1,13 +1,15 @@
--- Renew the lease of a process for p_lease_ms from now, and compare what its workers hold with what they know of.
--- p_workers come with the highest batch that each had used (p_highest); p_outstanding are batches whose replies are still to come, each
--- with its worker; p_held_… is the work that they hold, p_held_over what of it has run past its timeout without a result.
--- What is listed and neither outstanding nor held was never taken over: it is given back. What has run for ten seconds more than its
--- timeout is taken back with its attempt.
--- Leases that end later than they are long, because the database's clock went back, are cut to their length.
--- Returns p_state ok | ended (recover, then revive) ; p_states with reasons, one a worker; p_lost, the places of held work that is not
--- theirs any more, each with why; p_expired, other processes whose leases are over, with their lengths; p_rows of hands to be recovered, each with its
--- worker; in how many milliseconds the next lease of another process is over; and p_tell_…, what is to be told by flow.tell_others.
--- Waits for no row.
+-- Renew the lease of a process for p_lease_ms from now, and compare what the hands of its workers list with what the workers hold.
+-- p_highest is the highest batch that each of p_workers has used; p_outstanding are batches whose replies have not arrived, each with its
+-- worker; p_held_… is the work that the workers hold, and p_held_over says of each piece whether it has run past its timeout without a
+-- result.
+-- Work that a hand lists, and that is neither held nor of an outstanding batch, never reached the worker: it is given back. Work that has
+-- run for ten seconds longer than its timeout is taken away, and its attempt is used.
+-- The lease of another process that ends later than its length allows, because the database's clock went back, is cut to its length.
+-- Returns p_state ok | ended (then recover the hands and call flow.revive_process); p_states with reasons, one entry a worker; p_lost, the
+-- places of held work that the workers hold no longer, each with the reason; p_expired, other processes whose leases are over, with the
+-- lengths of the leases; p_rows, rows of hands to be recovered, each with its worker; p_next_ms, the milliseconds until the next lease of
+-- another process is over; and p_tell_…, to be passed to flow.tell_others.
+-- Skips runs that somebody else has locked.
 create or replace function flow.heartbeat(
     p_process bigint, p_lease_ms bigint, p_workers bigint[], p_highest bigint[],
     p_outstanding_workers bigint[], p_outstanding bigint[],
@@ -42,7 +44,8 @@ begin
             if cardinality(v_over) > 0 then
                 v_held := flow.lock_held(v_worker.worker_id, flow.lock_runs(v_over, false));
                 v_held := array(select w from unnest(v_held) w
-                                -- A claim in the future is of a clock that went back; then what the worker has measured counts.
+                                -- A claim in the future was dated before the clock went back; then the time that the worker has measured
+                                -- counts.
                                 where w.claimed_at > v_now
                                    or w.claimed_at + w.timeout_ms * interval '1 ms' + interval '10 s' <= v_now);
                 if cardinality(v_held) > 0 then
@@ -81,7 +84,7 @@ begin
     ) l
     where l.why is not null;
 
-    -- A clock that went back has left leases that end too late.
+    -- Leases that were written before the clock went back end too late.
     update flow.process p set lease_until = clock_timestamp() + p.lease_ms * interval '1 ms'
     from (select l.process_id from flow.process l
           where l.ended_at is null and l.stopped_at is null and l.process_id <> p_process

@@ -1,5 +1,5 @@
--- Remove what the setting `retention` keeps no longer: one call of flow.prune, for a process that calls this now and then. Returns how
--- many runs were removed, and whether there is more; none and false when the setting is off, or when another process is at it.
+-- Remove runs that the setting `retention` no longer keeps, by one call of flow.prune; processes call this now and then. Returns how many
+-- runs were removed, and whether there are more; 0 and false when the setting is off or another process is in this call.
 create or replace function flow.keep_house(out p_runs integer, out p_has_more boolean) language plpgsql as $$
 declare
     v_retention text := (select s.value #>> '{}' from flow.setting s where s.name = 'retention');

@@ -1,4 +1,4 @@
--- List those of the given runs that have ended, or do not exist: nobody need wait for them any more.
+-- List those of the given runs that have ended or do not exist, so that nobody need wait for them.
 create or replace function flow.list_ended_runs(p_runs uuid[]) returns uuid[] language sql stable as $$
     select coalesce(array_agg(u.run_id), '{}')
     from unnest(p_runs) u(run_id)

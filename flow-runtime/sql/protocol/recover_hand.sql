@@ -1,6 +1,6 @@
--- Take back what one row of a worker's hand lists, when the worker or its process has stopped, was ended or is gone: after a goodbye no
--- attempt is used, else the work is lost as flow.lose_in_company says. What somebody else has locked stays listed.
--- Returns whether nothing is left (p_is_done), and in p_tell_… what is to be told by flow.tell_others. Locks the row, then runs that nobody
+-- Take back the work that one row of a worker's hand lists, when the worker or its process has stopped, was ended or is gone. After a stop
+-- no attempt is used; else the work is lost as flow.lose_in_company says. Work of runs that somebody else has locked stays listed.
+-- Returns whether nothing is left to take back (p_is_done), and p_tell_… for flow.tell_others. Locks the row, then runs that nobody else
 -- has locked, then their work.
 create or replace function flow.recover_hand(
     p_worker bigint, p_row bigint,

@@ -1,5 +1,5 @@
--- Raise WF010 when worker name p_name is disabled. A worker asks before it deploys, so that a program that may not work
--- cannot change a flow either; registration asks again under the slug's lock.
+-- Raise WF010 when worker name p_name is disabled. A worker calls this before it deploys, so that a program that may not work cannot change
+-- a flow either; flow.register_worker checks again under the slug's lock.
 create or replace function flow.refuse_disabled(p_name text) returns void language plpgsql as $$
 declare
     v_disabled record;

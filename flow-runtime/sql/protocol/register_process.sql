@@ -1,5 +1,5 @@
--- Register a program that will have workers, under a number that it has chosen, with a lease of p_lease_ms from now. Saying the same
--- twice changes nothing.
+-- Register a program that will have workers, under the id p_process that it has chosen, with a lease of p_lease_ms from now. A second call
+-- with the same id changes nothing.
 create or replace function flow.register_process(p_process bigint, p_name text, p_lease_ms bigint) returns void
 language sql as $$
     insert into flow.process (process_id, name, lease_ms, lease_until)

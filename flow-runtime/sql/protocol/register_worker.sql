@@ -1,7 +1,8 @@
--- Register a worker of a process, under a number that it has chosen, for flow p_slug on queue p_queue, after the flow was deployed; under the slug's lock, and only while the
--- stored shape is still the one that this worker was built with.
--- Raises WF001 (no such flow), WF003 (another shape by now), WF007 (the queue is none of the flow's, or a step is not on it), WF010
--- (the name is disabled, or the flow deprecated), WF013 (the program is too old); no row is written then.
+-- Register a worker of a process for flow p_slug on queue p_queue, under the id p_worker that the program has chosen. Runs under the slug's
+-- lock, after the flow was deployed, and only while the stored shape is the shape that the worker was built with. A second call with the
+-- same id changes nothing.
+-- Raises WF001 (no such flow), WF003 (the flow has another shape by now), WF007 (the queue does not belong to the flow, or a step is not on
+-- the queue), WF010 (the name is disabled, or the flow deprecated), WF013 (the program is too old); no row is written then.
 create or replace function flow.register_worker(
     p_worker bigint, p_process bigint, p_name text, p_slug text, p_shape jsonb, p_queue text, p_steps integer[], p_input_steps integer[],
     p_interface integer, out p_queue_id integer

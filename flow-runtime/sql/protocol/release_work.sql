@@ -1,6 +1,7 @@
--- Give work that worker p_worker has claimed back unused: waiting and visible at once, the attempt not counted. The worker drains
--- from here on and claims nothing more. Returns one truth value a piece: whether the worker held it; where not, nothing changed. Its
--- queues are to be told by flow.tell_others.
+-- Give back work that worker p_worker has claimed and not used: the work waits again, due at once, and the attempt is not counted. The
+-- worker drains from here on and claims nothing more.
+-- Returns for each piece whether the worker held it; a piece that the worker did not hold is not changed. The caller passes p_tell_queues
+-- to flow.tell_others.
 create or replace function flow.release_work(
     p_worker bigint, p_runs uuid[], p_steps integer[], p_tasks integer[], p_batches bigint[],
     out p_held boolean[], out p_tell_queues integer[]

@@ -1,5 +1,5 @@
--- Raise 25006 on a server that may not write, and return true elsewhere. What such a server says of a run may be of long ago: a
--- primary that was demoted, or a standby that lags, knows nothing of runs that others have started or ended since.
+-- Raise 25006 on a read-only server, and return true elsewhere. What a read-only server says of a run may be old: a demoted primary or a
+-- lagging standby does not know of runs that others have started or ended since.
 create or replace function flow.require_writable() returns boolean language plpgsql as $$
 begin
     if current_setting('transaction_read_only') = 'on' then

@@ -1,6 +1,7 @@
--- Let workers whose process was ended work on under number p_process, which is registered when it is new. Those that belong to it
--- already stay as they are, so that the call may be repeated. Returns false while some of what the others held is still listed: it is
--- to be recovered first, so that nothing is held twice.
+-- Let workers whose process was ended go on under process p_process, which is registered when it is new. Workers that belong to p_process
+-- already stay as they are, so that the call may be repeated.
+-- Returns false, and changes nothing, while hands of the other workers still list work: that work is to be recovered first, so that nothing
+-- is held twice.
 create or replace function flow.revive_process(p_workers bigint[], p_process bigint, p_name text, p_lease_ms bigint)
 returns boolean language plpgsql as $$
 begin

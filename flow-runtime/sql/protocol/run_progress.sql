@@ -1,5 +1,6 @@
--- Count how far a run has come: its status, steps ended and in all, tasks ended and known so far (a map's tasks are known
--- when its source has ended). Reads the step states only, never the tasks. No row when there is no such run.
+-- Count how far a run has come: its status, steps ended and in all, tasks ended and known so far. A single step counts as one task once it
+-- has begun; a map's tasks are known once its source has ended. Reads only step states, never tasks. Returns no row when there is no such
+-- run.
 create or replace function flow.run_progress(p_run uuid)
 returns table (status text, steps_done bigint, steps_total bigint, tasks_done bigint, tasks_known bigint)
 language sql stable as $$

@@ -1,5 +1,5 @@
--- Start one run of flow p_slug and return its id; the form for plain SQL and triggers. See flow.start_runs. Raises WF006
--- also when the input cannot be written as text.
+-- Start one run of the flow with this slug and return the run's id; the form of flow.start_runs for plain SQL and triggers. Raises what
+-- flow.start_runs does, and WF006 also when the input cannot be written as text.
 create or replace function flow.start_run(
     slug text, input jsonb, run_id uuid default null, key text default null, start_at timestamptz default null
 ) returns uuid language plpgsql as $$

@@ -1,9 +1,11 @@
--- Start runs of flow p_slug as flow.start_runs does, for a program that tells others itself: p_tell_… is for flow.tell_others.
--- p_is_repeat says that the reply of the same call was lost, ids and all: then each queue of the flow is to be told, since nobody has
--- told of what the first may have started.
--- With p_worker, a worker of the program with p_slots free slots, first steps of the runs may be handed out to that worker, without a
--- message, under p_batch, a number of its exchanges: p_claimed_… and p_value_… are as flow.exchange returns them; what does not fit
--- waits. When no run is new, this is a repeat, answered with what that number handed out and the worker still holds.
+-- Start runs of flow p_slug as flow.start_runs does, without sending notifications: the calling program passes p_tell_… to
+-- flow.tell_others.
+-- p_is_repeat says that the reply to the same call, with the same ids, was lost. Then p_tell_queues names every queue of the flow, since
+-- nobody has notified workers of the runs that the first call may have started.
+-- With p_worker, a worker of the program with p_slots free slots, first steps of the runs may be handed out to that worker without a
+-- message, under p_batch, a number of the worker; p_claimed_… and p_value_… are as flow.exchange returns them. Steps beyond p_slots wait as
+-- usual. When some run is not new and nothing was handed out, the call is a repeat: it returns what p_batch handed out and the worker still
+-- holds.
 -- Raises and locks as flow.start_runs says; the lock of p_process, the worker's process, is tried and not waited for.
 create or replace function flow.start_runs_quietly(
     p_slug text, p_inputs text[], p_run_ids uuid[], p_keys text[], p_start_at timestamptz[], p_is_repeat boolean,
@@ -18,11 +20,11 @@ declare
     v_count integer;
     v_inputs jsonb[];
     v_offered record;
-    v_self flow.worker_state; -- null when nothing is handed out and no repeat answered
+    v_self flow.worker_state; -- the worker p_worker; null when no result of it would count
     v_offer flow.offer;
     v_started record;
-    v_is_new boolean; -- each of the runs
-    v_is_doubtful boolean; -- an input
+    v_is_new boolean; -- each of the runs is new
+    v_is_doubtful boolean; -- some input is doubtful (flow.is_doubtful)
     v_claims flow.claim[];
 begin
     perform flow.require_read_committed();
@@ -52,7 +54,7 @@ begin
         p_tell_queues := array(select q.queue_id from flow.queue q where q.flow_id = v_flow.flow_id);
     end if;
 
-    -- Nearly always one look at all of them is enough.
+    -- One test of all inputs together is cheap and nearly always finds nothing; only when it does, each input is tested.
     v_is_doubtful := flow.is_doubtful(array_to_string(p_inputs, ' '), v_flow.value_bytes)
         and exists (select from unnest(p_inputs) i(input) where flow.is_doubtful(i.input, v_flow.value_bytes));
     if p_worker is not null then
@@ -60,12 +62,12 @@ begin
         v_self := v_offered.p_self;
         v_offer := v_offered.p_offer;
         if p_is_repeat or v_is_doubtful then
-            -- A repeat never hands out a second time under its number, and what may grow when it is written is not sent back.
+            -- A repeat never hands out a second time under its number. A doubtful input may be too long as text to be sent back.
             v_offer := null;
         end if;
     end if;
 
-    -- The usual start, without keys and instants. What is wrong with an argument is found in full.
+    -- The usual start, without keys and start times. Where an argument is wrong, flow.start_in_full finds out what.
     v_count := cardinality(p_inputs);
     if v_flow.begin_at_once and coalesce(cardinality(p_run_ids), 0) in (0, v_count)
        and coalesce(cardinality(p_keys), 0) in (0, v_count) and coalesce(cardinality(array_remove(p_keys, null)), 0) = 0

@@ -1,4 +1,5 @@
--- Mark a worker as stopped. Changes nothing when it is stopped already or gone. Returns the rows of its hand, which are to be recovered.
+-- Mark a worker as stopped; changes nothing when the worker has stopped already or is gone. Returns the rows of its hand, which are to be
+-- recovered.
 create or replace function flow.stop_worker(p_worker bigint) returns bigint[] language plpgsql as $$
 begin
     update flow.worker w set stopped_at = clock_timestamp() where w.worker_id = p_worker and w.stopped_at is null;

@@ -1,6 +1,7 @@
--- Tell other programs what calls of program p_origin have brought about: queues that got work which is due, runs that have ended, and
--- workers that hold work which was ended. To be called in a transaction of its own, after those calls have committed: its commit waits
--- for no disk, and nothing is lost with it that the polls do not find.
+-- Notify other programs of what calls of program p_origin have brought about: queues that got due work, runs that ended, and workers that
+-- hold work which was ended.
+-- To be called in a transaction of its own, after those calls have committed. Its commit does not wait for the disk; a lost notification is
+-- made up for by the next poll.
 create or replace function flow.tell_others(p_queues integer[], p_runs uuid[], p_workers bigint[], p_origin text)
 returns void language plpgsql as $$
 begin

@@ -1,6 +1,5 @@
--- List the queues of flow p_slug that hold messages which are due, or suspects, and have no worker alive, by name; paused ones are left
--- out.
--- Reads the messages of queues without a worker only, so it costs little while all have theirs.
+-- List by name the queues of flow p_slug that hold due messages or suspects and have no worker alive, except paused queues.
+-- Only the messages of queues without a live worker are counted, so the call costs little while every queue has one.
 create or replace function flow.unserved_queues(p_slug text) returns text[] language sql stable as $$
     select coalesce(array_agg(q.queue order by q.queue), '{}')
     from flow.queues q

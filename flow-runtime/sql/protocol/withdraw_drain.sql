@@ -1,4 +1,5 @@
--- Withdraw what flow.deploy asked of the workers of a flow while draining: those that have not stopped claim again.
+-- Take back the request to drain that flow.deploy made of the workers of a flow: workers that have not stopped claim again, unless the flow
+-- is deprecated or their name is disabled.
 create or replace function flow.withdraw_drain(p_slug text) returns void language sql as $$
     update flow.worker w set draining_at = null
     from flow.flow f

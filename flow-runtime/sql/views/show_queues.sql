@@ -1,6 +1,6 @@
--- The view of queues: owner, pause, how many messages wait and since when, how many workers are alive, how many suspects wait,
--- and how much work is stranded: nobody would ever take it up, and flow.repair_queue does.
--- Counts the messages of each queue it shows: for people and tools, not for hot paths.
+-- The view of queues: owner, pause, how many messages wait and since when, how many workers are alive, how many suspects wait, and how much
+-- work is stranded (nobody would ever take it up; flow.repair_queue does).
+-- Counts the messages of every queue that it shows, so it is for people and tools, not for hot paths.
 create or replace view flow.queues as
 select q.queue_id, q.name as queue, q.ownership, f.slug as flow, q.delivery, q.on_remove, q.paused_at, q.paused_by, q.paused_why,
        c.messages, c.visible, c.oldest_at,

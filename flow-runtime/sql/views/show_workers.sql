@@ -1,5 +1,5 @@
--- The view of workers: a row a worker, with slugs and queue names, and whether it is alive: not stopped,
--- and its process has its lease.
+-- The view of workers: a row a worker, with slugs and queue names. A worker is alive when it has not stopped and its process still has its
+-- lease.
 create or replace view flow.workers as
 select w.worker_id, w.name, f.slug as flow, q.name as queue,
        flow.is_alive(w) as alive, w.process_id, p.name as process,
