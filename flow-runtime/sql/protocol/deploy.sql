@@ -64,7 +64,7 @@ begin
 
     if v_flow.flow_id is null or v_recreated then
         if not p_makes_queues then
-            raise exception 'flow "%" needs queues that are not there: %; they are tables, which a client does not make: start a '
+            raise exception 'flow "%" needs queues that are not there: %; a client makes no queues: start a '
                 'worker for the flow once', v_slug,
                 (select string_agg(distinct q.queue, ', ') from flow.list_queues(v_shape) q) using errcode = 'WF007';
         end if;

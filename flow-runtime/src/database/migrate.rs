@@ -153,8 +153,10 @@ async fn stored_version(connection: &mut PgConnection) -> Result<i32, DbError> {
 /// Whether another edition of flow has made the schema: the database has a migration of the same number as one of this program, with
 /// another text.
 pub(crate) async fn is_of_other_edition(connection: &mut PgConnection) -> Result<bool, DbError> {
-    let known: bool =
-        sqlx::query_scalar("select to_regclass('flow.migration') is not null").fetch_one(&mut *connection).await?;
+    let known: bool = sqlx::query_scalar("select to_regclass('flow.migration') is not null")
+        .persistent(false)
+        .fetch_one(&mut *connection)
+        .await?;
     if !known {
         return Ok(false);
     }
