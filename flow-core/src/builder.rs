@@ -52,31 +52,31 @@ impl FlowBuilder {
         self
     }
 
-    /// The input is of type `T`.
+    /// Declares that the run's input is of type `T`.
     pub fn input<T: JsonSchema>(mut self) -> Self {
         self.draft.input = TypeContract::of::<T>();
         self
     }
 
-    /// The input has this JSON Schema.
+    /// Declares that the run's input has this JSON Schema.
     pub fn input_schema(mut self, schema: Value) -> Self {
         self.draft.input = TypeContract::from_schema(schema);
         self
     }
 
-    /// How steps are laid onto queues. Default: all on the one queue named like the flow.
+    /// Sets the queues of the steps. Default: all steps on one queue, which is named like the flow.
     pub fn queue_mode(mut self, mode: QueueMode) -> Self {
         self.draft.queue_mode = mode;
         self
     }
 
-    /// A text for people, shown by graph and tools.
+    /// Sets a text for people, which graphs and tools show.
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.draft.note = Some(note.into());
         self
     }
 
-    /// Puts the steps into step order and checks every rule, conditions against schemas among them.
+    /// Puts the steps into step order and checks every rule, also the conditions against the schemas of what they test.
     ///
     /// # Errors
     /// Every mistake of the flow, at once.

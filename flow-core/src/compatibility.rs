@@ -1,4 +1,4 @@
-//! Whether values written under one JSON Schema can be read by a type with another one.
+//! Compares two JSON Schemas: can a type with the one read the values that a type with the other writes?
 
 mod schema;
 
@@ -6,10 +6,11 @@ use serde_json::Value;
 
 use schema::{Alternative, Schema};
 
-/// Lists why a type with schema `reader` cannot read every value that a type with schema `writer` writes; empty when it can.
+/// Lists why a type with schema `reader` cannot read every value that a type with schema `writer` writes; empty when the type can.
 ///
-/// Follows what serde does: a reader passes over fields that it does not know, unless its type denies them, and needs the fields
-/// that it requires. What cannot be decided counts as a reason, unless both schemas say the same.
+/// Follows serde: a reader skips unknown fields, unless its type denies them, and needs the fields that it requires. A
+/// difference that cannot be decided, such as in a pattern or format, counts as a reason unless both schemas state the
+/// same rule.
 #[must_use]
 pub fn reasons_against_reading(reader: &Value, writer: &Value) -> Vec<String> {
     let mut comparison = Comparison::default();
@@ -17,11 +18,11 @@ pub fn reasons_against_reading(reader: &Value, writer: &Value) -> Vec<String> {
     comparison.reasons
 }
 
-/// Goes through two schemas side by side.
+/// Walks through two schemas side by side and collects the reasons.
 #[derive(Default)]
 struct Comparison<'a> {
     reasons: Vec<String>,
-    /// Pairs that are being compared: types that contain themselves end here.
+    /// Pairs of schemas that are being compared further up: meeting one of them again ends the walk through a recursive type.
     open: Vec<(&'a Value, &'a Value)>,
 }
 
@@ -40,7 +41,7 @@ impl<'a> Comparison<'a> {
         self.open.pop();
     }
 
-    /// One form that values are written in must be read by one of the reader's forms; of several that cannot, the nearest tells why.
+    /// Checks that some form of the reader can read the form `written`; when none can, reports the reasons of the most similar form.
     fn compare_with_any(&mut self, readers: &[Alternative<'a>], written: &Alternative<'a>, path: &str) {
         let mut nearest: Option<Vec<String>> = None;
         for reader in readers {

@@ -29,7 +29,7 @@ impl TypeContract {
     }
 }
 
-/// The same value with the keys of its objects inserted in order, whatever map `serde_json` was built with.
+/// The same value with the keys of its objects inserted in sorted order, whichever map `serde_json` was built with.
 pub(crate) fn sorted(value: Value) -> Value {
     match value {
         Value::Array(items) => Value::Array(items.into_iter().map(sorted).collect()),

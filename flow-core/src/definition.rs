@@ -8,7 +8,7 @@ pub use crate::{
     options::{FlowOptions, StepOptions},
 };
 
-/// An ordered, serialisable definition: what must not change, what may, the types, and the notes.
+/// The ordered, serialisable definition of a flow: shape, options, contract and notes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlowDefinition {
@@ -18,7 +18,7 @@ pub struct FlowDefinition {
     pub options: FlowOptions,
     /// JSON Schemas of the input and the outputs.
     pub contract: Contract,
-    /// Doc comments, for people; in no comparison.
+    /// Doc comments, for people; no comparison of definitions reads them.
     pub notes: Notes,
 }
 
@@ -42,7 +42,7 @@ pub enum QueueMode {
     Plain,
     /// Every step on its own private queue.
     StepQueues,
-    /// Every step on the queue its route names.
+    /// Every step on the queue that its route names.
     Routed,
 }
 
@@ -52,11 +52,11 @@ pub enum QueueMode {
 pub struct StepShape {
     /// The step's slug, as written.
     pub slug: String,
-    /// One task, or one task an element.
+    /// Whether the step has one task, or one task for each element of its source.
     pub kind: StepKind,
-    /// What a map runs over: `input` or the slug of a step. `None` for a single step.
+    /// The source of a map: `input` or the slug of a step. `None` for a single step.
     pub over: Option<String>,
-    /// Slugs of the steps whose outputs this one takes (without a map's source), in step order.
+    /// Slugs of the steps whose outputs this step takes (without a map's source), in step order.
     pub needs: Vec<String>,
     /// Slugs of the steps that must have ended first, without data, in step order.
     pub after: Vec<String>,
@@ -74,7 +74,7 @@ pub struct StepShape {
     pub queue: Option<String>,
 }
 
-/// JSON `null` is a condition; an absent field is none.
+/// Keeps JSON `null`, which is a condition, apart from an absent field, which is no condition.
 fn present<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(value).map(Some)
 }
@@ -83,9 +83,9 @@ fn present<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<Value>, 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Contract {
-    /// The run's input.
+    /// The contract of the run's input.
     pub input: TypeContract,
-    /// The steps' outputs, in step order; a map's is the schema of one element.
+    /// The contracts of the steps' outputs, in step order; for a map, of the output of one element.
     pub outputs: Vec<TypeContract>,
 }
 
@@ -103,9 +103,9 @@ pub struct TypeContract {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Notes {
-    /// The flow's own.
+    /// The flow's own doc comment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flow: Option<String>,
-    /// The steps', in step order; `null` without one.
+    /// The steps' doc comments, in step order; `null` for a step without one.
     pub steps: Vec<Option<String>>,
 }

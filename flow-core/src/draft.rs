@@ -1,4 +1,4 @@
-//! From declared steps to an ordered, checked definition: the one path that macro and builder share.
+//! Turns declared steps into an ordered, checked definition, for the macro and for the builder.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use crate::{
     validate::DefinitionErrors,
 };
 
-/// What was declared of a flow, its steps in any order.
+/// A flow as declared, with its steps in any order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FlowDraft {
     /// The flow's slug.
@@ -65,16 +65,16 @@ impl FlowDraft {
     }
 }
 
-/// What was declared of a step.
+/// A step as declared.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepDraft {
     /// The step's slug.
     pub slug: String,
-    /// One task, or one task an element.
+    /// Whether the step has one task, or one task for each element of its source.
     pub kind: StepKind,
-    /// What a map runs over: `input` or the slug of a step.
+    /// The source of a map: `input` or the slug of a step.
     pub over: Option<String>,
-    /// Slugs of the steps whose outputs this one takes, without a map's source.
+    /// Slugs of the steps whose outputs this step takes, without a map's source.
     pub needs: Vec<String>,
     /// Slugs of the steps that must have ended first.
     pub after: Vec<String>,
@@ -82,15 +82,15 @@ pub struct StepDraft {
     pub run_if: Option<Value>,
     /// The step runs only when its subject does not contain this pattern.
     pub run_unless: Option<Value>,
-    /// What an unmet condition does; `skip` when there is a condition and nothing is said.
+    /// What an unmet condition does; `None` means `skip` where there is a condition.
     pub when_unmet: Option<Mode>,
-    /// What an exhausted task does; `fail` when nothing is said.
+    /// What an exhausted task does; `None` means `fail`.
     pub when_exhausted: Option<Mode>,
     /// The step's own options.
     pub options: StepOptions,
-    /// The queue the step is routed to.
+    /// The queue to which the step is routed.
     pub queue: Option<String>,
-    /// The contract of the output, in a map that of one element's.
+    /// The contract of the output; for a map, of the output of one element.
     pub output: TypeContract,
     /// The step's doc comment.
     pub note: Option<String>,
@@ -138,9 +138,9 @@ impl StepDraft {
     }
 }
 
-/// The steps in step order, with their dependencies in step order; in order of declaration when they form a cycle.
+/// Returns the steps in step order, each with its dependencies in step order; the order of declaration when they form a cycle.
 ///
-/// Dependencies that name no step stay, behind the others, for validation to find.
+/// Dependencies that name no step are kept, after the others, so that validation finds them.
 fn in_step_order(mut steps: Vec<StepDraft>) -> Vec<StepDraft> {
     let declared: HashMap<&str, usize> = steps.iter().enumerate().rev().map(|(i, step)| (&*step.slug, i)).collect();
     let dependencies: Vec<Vec<usize>> = steps

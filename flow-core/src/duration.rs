@@ -5,13 +5,13 @@ use std::fmt;
 /// The units, longest last, with their milliseconds.
 const UNITS: [(&str, u64); 5] = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
 
-/// Why a text is no length of time.
+/// Why a text is not a length of time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DurationError {
-    /// There is no number in front.
+    /// The text does not begin with a number.
     NoNumber,
-    /// There is a number and nothing behind it.
+    /// No unit follows the number.
     NoUnit,
     /// The unit is none of `ms`, `s`, `m`, `h`, `d`.
     Unit(String),
@@ -34,7 +34,7 @@ impl fmt::Display for DurationError {
 
 impl std::error::Error for DurationError {}
 
-/// The milliseconds that `text` says, as in `"250ms"`, `"30s"`, `"5m"`, `"24h"`, `"365d"`.
+/// Parses a length of time into milliseconds: `"250ms"`, `"30s"`, `"5m"`, `"24h"`, `"365d"`.
 ///
 /// # Errors
 /// When the number or its unit is missing or wrong.

@@ -43,24 +43,25 @@ impl StepError {
         Self { message: message.into(), action: FailureAction::Retry, is_undecodable: false }
     }
 
-    /// A failure that no further attempt could mend.
+    /// A failure that is not retried, because no further attempt could succeed.
     pub fn permanent(message: impl Into<String>) -> Self {
         Self { message: message.into(), action: FailureAction::Permanent, is_undecodable: false }
     }
 
-    /// A value that the handler's types cannot take: permanent, unless a worker of another build may be able to.
+    /// A value that the handler's types cannot decode. Not retried, unless types have drifted, so that a worker of
+    /// another build may be able to decode it.
     #[doc(hidden)]
     pub fn undecodable(message: impl Into<String>) -> Self {
         Self { is_undecodable: true, ..Self::permanent(message) }
     }
 
-    /// Whether this is [`StepError::undecodable`].
+    /// Whether this error was made by [`StepError::undecodable`].
     #[doc(hidden)]
     pub fn is_undecodable(&self) -> bool {
         self.is_undecodable
     }
 
-    /// The same failure with another action.
+    /// Returns the same failure with another action; it does not count as undecodable any more.
     pub fn with_action(self, action: FailureAction) -> Self {
         Self { action, is_undecodable: false, ..self }
     }
@@ -70,7 +71,7 @@ impl StepError {
         &self.message
     }
 
-    /// What should happen next.
+    /// What should happen after the attempt.
     pub fn action(&self) -> FailureAction {
         self.action
     }
@@ -99,7 +100,7 @@ impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for StepError {
     note = "a boxed error is `Box<dyn std::error::Error + Send + Sync>`"
 )]
 pub trait IntoStepError {
-    /// The failure of the attempt.
+    /// Converts the error into the failure of the attempt.
     fn into_step_error(self) -> StepError;
 }
 
@@ -110,7 +111,7 @@ impl<E: Into<StepError>> IntoStepError for E {
     }
 }
 
-/// Says on a `Result` what should happen after its error.
+/// Methods on a `Result` that say what should happen after its error.
 pub trait FailureExt<T> {
     /// Makes the error permanent: no further attempt is made.
     ///

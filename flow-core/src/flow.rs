@@ -1,4 +1,4 @@
-//! The trait that `#[flow]` implements: what is known of a flow without its handlers.
+//! The trait that `#[flow]` implements: everything about a flow except its handlers.
 
 use std::sync::Arc;
 
@@ -26,24 +26,23 @@ pub trait Flow: 'static {
     #[doc(hidden)]
     const STEP_SLUGS: &'static [&'static str];
 
-    /// The version of the crate that the flow is in, where it is known: of two builds the one with the lower version is older.
+    /// The version of the crate that contains the flow, where known. Of two builds, the one with the lower version is older.
     #[doc(hidden)]
     const VERSION: Option<&'static str> = None;
 
     /// The ordered structural definition that a worker sends to the database.
     fn definition() -> FlowDefinition;
 
-    /// Every check that needs no database, those of conditions against the types among them.
+    /// Checks the flow by every rule that needs no database, including conditions against the types that they test.
     ///
-    /// Belongs into one line of a test, `Checkout::check().unwrap()`; a worker does the same before it connects.
+    /// Call this in a test: `Checkout::check().unwrap()`. A worker makes the same checks before it connects.
     ///
     /// # Errors
-    /// Every mistake, at once.
     fn check() -> Result<(), DefinitionErrors> {
         Self::definition().check()
     }
 
-    /// The flow as a picture: Mermaid or DOT.
+    /// Returns the flow's graph, to be drawn in Mermaid or DOT.
     fn graph() -> FlowGraph {
         Self::definition().graph()
     }

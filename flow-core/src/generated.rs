@@ -1,4 +1,4 @@
-//! What generated code says of a flow, as one text, and how that becomes a definition.
+//! The JSON text in which generated code describes a flow, and how the text becomes a definition.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use crate::{
     draft::{FlowDraft, StepDraft},
 };
 
-/// A flow, as the macro writes it down.
+/// A flow in the JSON that the macro writes.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FlowSpec {
@@ -16,11 +16,11 @@ struct FlowSpec {
     #[serde(default)]
     options: FlowOptions,
     note: Option<String>,
-    /// As declared.
+    /// The steps, in order of declaration.
     steps: Vec<StepSpec>,
 }
 
-/// A step, as the macro writes it down.
+/// A step in the JSON that the macro writes.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StepSpec {
@@ -33,7 +33,7 @@ struct StepSpec {
     /// Slugs of order-only dependencies.
     #[serde(default)]
     after: Vec<String>,
-    /// `null` is a condition too.
+    /// JSON `null` is a condition too, so `null` becomes `Some(Value::Null)`.
     #[serde(default, deserialize_with = "present")]
     run_if: Option<Value>,
     #[serde(default, deserialize_with = "present")]
@@ -45,16 +45,17 @@ struct StepSpec {
     note: Option<String>,
 }
 
-/// A value that is given, `null` too.
+/// Reads a field that is present as `Some`, also when its value is `null`.
 fn present<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(value).map(Some)
 }
 
-/// The definition of a flow that the macro has checked: what it wrote of flow and steps as JSON, and what makes the contracts
-/// of the input and of each step, as declared.
+/// Builds the definition of a flow that the macro has checked: `spec` is the macro's JSON; `input` and `outputs` make
+/// the contracts of the run's input and of each step's output, in order of declaration.
 ///
 /// # Panics
-/// When the macro let a mistake pass.
+///
+/// When the definition has a mistake that the macro should have reported.
 pub fn define(spec: &str, input: fn() -> TypeContract, outputs: &[fn() -> TypeContract]) -> FlowDefinition {
     let flow: FlowSpec = match serde_json::from_str(spec) {
         Ok(flow) => flow,

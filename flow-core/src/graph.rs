@@ -10,7 +10,7 @@ use crate::{
     validate::DependencyRole,
 };
 
-/// A flow to be drawn: each step once, each edge once, order-only edges dashed.
+/// The graph of a flow, to be drawn: each step once, each edge once, order-only edges dashed.
 ///
 /// ```
 /// use flow_core::builder::{FlowBuilder, StepBuilder};
@@ -43,7 +43,7 @@ struct Edge {
 }
 
 impl FlowDefinition {
-    /// The flow as a picture.
+    /// Returns the graph of this definition.
     pub fn graph(&self) -> FlowGraph {
         let steps = &self.shape.steps;
         let places: HashMap<&str, usize> =
@@ -70,7 +70,7 @@ fn node(step: &StepShape, note: Option<&Option<String>>) -> Node {
     }
 }
 
-/// The first line of a note; pictures have no room for more.
+/// The first line of a note; a node of the picture has no room for more.
 fn first_line(note: &str) -> &str {
     note.lines().next().unwrap_or_default()
 }

@@ -1,7 +1,7 @@
 //! Pure types of `flow`: definitions, slugs, queue names, graph rules, statuses, retry schedule and errors.
 //!
-//! Nothing here waits, reads a clock or touches the outside; `flow-macros` takes its rules from here (without the
-//! feature `definition`), `flow-runtime` builds on all of it.
+//! No code here waits, reads a clock or does I/O. `flow-macros` takes its rules from this crate (without the feature
+//! `definition`); `flow-runtime` builds on all of it.
 
 #![warn(missing_debug_implementations)]
 

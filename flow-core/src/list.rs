@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 
 /// A type that is a JSON array of [`FlowList::Item`]s; the source of a map has such a type.
 ///
-/// Implement it for a list type of your own that serialises as an array.
+/// Implement this trait for a list type of your own that serialises as an array.
 #[diagnostic::on_unimplemented(
     message = "a map needs a list to run over, and `{Self}` is none",
     label = "not a list",
@@ -12,7 +12,7 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
     note = "lists are `Vec`, `VecDeque`, `BTreeSet`, `HashSet`, `[T; N]`, `Box<[T]>` and what implements `FlowList`"
 )]
 pub trait FlowList {
-    /// The type of one element; a map takes it as `item`, so there it implements `serde::Deserialize`.
+    /// The type of one element. A map takes an element as `item`, and there the type must implement `serde::Deserialize`.
     type Item;
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// One task, or one task an element.
+/// Whether a step has one task, or one task for each element of its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "definition", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum StepKind {
@@ -12,13 +12,13 @@ pub enum StepKind {
     Map,
 }
 
-/// What happens to a step, and to those behind it, when it does not run or does not succeed.
+/// What happens to a step, and to the steps that depend on it, when the step does not run or does not succeed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "definition", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Mode {
-    /// The step is skipped and those behind it go on without it.
+    /// The step is skipped, and the steps that depend on it run without its output.
     Skip,
-    /// The step and everything behind it are skipped.
+    /// The step is skipped, and so is every step that depends on it, directly or through others.
     SkipCascade,
     /// The run fails.
     Fail,
@@ -27,12 +27,12 @@ pub enum Mode {
 impl Mode {
     /// Every mode, in the order in which messages list them.
     pub const ALL: [Self; 3] = [Self::Skip, Self::SkipCascade, Self::Fail];
-    /// What a condition that is not met does unless the step says otherwise.
+    /// The mode of an unmet condition, unless the step gives another.
     pub const WHEN_UNMET: Self = Self::Skip;
-    /// What an exhausted task does unless the step says otherwise.
+    /// The mode of an exhausted task, unless the step gives another.
     pub const WHEN_EXHAUSTED: Self = Self::Fail;
 
-    /// The mode as it is written: `skip`, `skip_cascade` or `fail`.
+    /// The word for this mode: `skip`, `skip_cascade` or `fail`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Skip => "skip",
@@ -41,7 +41,7 @@ impl Mode {
         }
     }
 
-    /// The mode that is written `text`.
+    /// The mode whose word is `text`.
     pub fn from_name(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|mode| mode.as_str() == text)
     }

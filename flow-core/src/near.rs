@@ -1,6 +1,7 @@
-//! The near miss: which known word somebody probably meant.
+//! Finds the known word that somebody probably meant.
 
-/// The word of `known` that is most like `written`, if one is close enough to be meant.
+/// Returns the word of `known` that needs the fewest edits to become `written`; `None` when even that word needs more
+/// edits than a third of the longer word's characters, or more than three.
 ///
 /// Letter case does not count; of equally close words the first is taken.
 pub fn near_miss<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
@@ -13,7 +14,7 @@ pub fn near_miss<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, word)| word)
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
+/// Counts the insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
 fn count_edits(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut before_last: Vec<usize> = Vec::new();

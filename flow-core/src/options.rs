@@ -1,6 +1,6 @@
 //! The one list of options: what `#[flow]`, `#[step]`, `#[map]` and the builders take.
 //!
-//! From an entry of the table come an option's name, bounds and default, the fields of [`FlowOptions`] and [`StepOptions`], the methods
+//! Each entry of the table gives an option's name, bounds and default, the fields of [`FlowOptions`] and [`StepOptions`], the methods
 //! of the builders, what the macros read and suggest, the tables of `docs/dsl.md`, and the list by which the database checks and stores
 //! (`flow-runtime/sql/definition/list_options.sql`). How to add an option: `docs/decisions/0015-one-list-of-options.md`.
 
@@ -135,13 +135,13 @@ impl Attribute {
 pub struct WordOption {
     /// The option as it is written: `run_if`.
     pub name: &'static str,
-    /// The attributes that take it.
+    /// The attributes that take the option.
     pub of: &'static [Attribute],
-    /// What stands behind its name.
+    /// What is written after the option's name.
     pub takes: &'static str,
-    /// What applies where it is not given.
+    /// The default, where the option is not given.
     pub default: &'static str,
-    /// What it is, with its bounds.
+    /// What the option means, with its bounds.
     pub means: &'static str,
 }
 
@@ -155,16 +155,16 @@ const fn word(
     WordOption { name, of, takes, default, means }
 }
 
-/// What the number of an option counts.
+/// The unit of an option's number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
-    /// Things: written as a whole number.
+    /// A count: written as a whole number.
     Count,
     /// Milliseconds: written as a duration, such as `"30s"`.
     Milliseconds,
 }
 
-/// A number as a builder takes it.
+/// A type that a builder takes as the number of an option.
 trait BuilderNumber {
     const UNIT: Unit;
 
@@ -184,7 +184,7 @@ impl BuilderNumber for u32 {
 impl BuilderNumber for Duration {
     const UNIT: Unit = Unit::Milliseconds;
 
-    /// Whole milliseconds; what is too long stays too long.
+    /// Whole milliseconds. A duration beyond `u64` becomes `u64::MAX`, so that the bounds check refuses it.
     #[cfg(feature = "definition")]
     fn into_number(self) -> u64 {
         u64::try_from(self.as_millis()).unwrap_or(u64::MAX)
@@ -200,7 +200,7 @@ impl NumberOption {
         if self.range().contains(&value) { Ok(()) } else { Err(OutOfRange { option: self, value }) }
     }
 
-    /// A value as messages have it: `5`, or `30s`.
+    /// The value as messages show it: `5`, or `30s`.
     pub fn format(self, value: u64) -> String {
         match self.unit() {
             Unit::Count => value.to_string(),

@@ -2,13 +2,13 @@
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-/// The step order: at each place the earliest declared step whose dependencies are all placed.
+/// Computes the step order: at each place stands the earliest declared step whose dependencies all stand before that place.
 ///
-/// `dependencies[i]` lists, by index of declaration, the steps that step `i` waits for. The result lists indices of
-/// declaration. Costs grow with steps and edges.
+/// `dependencies[i]` lists, by index of declaration, the steps for which step `i` waits. The result lists indices of
+/// declaration. The cost grows linearly with steps plus edges, but for a factor of log steps.
 ///
 /// # Errors
-/// Every step that depends on itself and at least one cycle of each kind that keeps other steps from being placed.
+/// Every step that depends on itself, and at least one of the cycles that keep other steps from being placed.
 pub fn step_order(dependencies: &[Vec<usize>]) -> Result<Vec<usize>, Vec<Cycle>> {
     let mut open: Vec<usize> = dependencies.iter().map(Vec::len).collect();
     let dependents = reversed(dependencies);
@@ -27,7 +27,7 @@ pub fn step_order(dependencies: &[Vec<usize>]) -> Result<Vec<usize>, Vec<Cycle>>
     if order.len() == dependencies.len() { Ok(order) } else { Err(find_cycles(dependencies, &open)) }
 }
 
-/// Steps of which each waits for the next, and the last for the first; by index of declaration.
+/// A cycle: steps of which each waits for the next, and the last for the first; by index of declaration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cycle(Vec<usize>);
 
@@ -59,7 +59,8 @@ fn reversed(dependencies: &[Vec<usize>]) -> Vec<Vec<usize>> {
     dependents
 }
 
-/// Every step left open waits for another open one, so that walking along open dependencies ends in a cycle.
+/// Finds the steps that depend on themselves, and the cycles of open steps: every open step waits for another open
+/// step, so following open dependencies ends in a cycle.
 fn find_cycles(dependencies: &[Vec<usize>], open: &[usize]) -> Vec<Cycle> {
     let mut cycles = Vec::new();
     let mut seen = vec![false; dependencies.len()];

@@ -32,7 +32,7 @@ impl fmt::Display for QueueNameTooLong {
 impl std::error::Error for QueueNameTooLong {}
 
 impl QueueName {
-    /// The queue of a plain flow: its slug in lower case.
+    /// Returns the queue name of a plain flow: the flow's slug in lower case.
     ///
     /// # Errors
     /// When the slug is over [`MAX_QUEUE_NAME`] bytes.
@@ -44,12 +44,12 @@ impl QueueName {
         Ok(Self::EMPTY.with(flow_slug))
     }
 
-    /// The private queue of one step of a step-queued flow.
+    /// Returns the name of a step's private queue, in a flow with step queues.
     ///
-    /// This is `flow__step` in lower case, or `flow__index` where that is over [`MAX_QUEUE_NAME`] bytes.
+    /// The name is `flow__step` in lower case, or `flow__index` where `flow__step` has more than [`MAX_QUEUE_NAME`] bytes.
     ///
     /// # Errors
-    /// When neither fits.
+    /// When neither name fits into [`MAX_QUEUE_NAME`] bytes.
     pub const fn of_step(flow_slug: &str, step_slug: &str, index: usize) -> Result<Self, QueueNameTooLong> {
         let readable = flow_slug.len() + SEPARATOR.len() + step_slug.len();
         let fallback = flow_slug.len() + SEPARATOR.len() + count_digits(index);
@@ -71,7 +71,7 @@ impl QueueName {
         }
     }
 
-    /// No name yet, to fill arrays in constants with.
+    /// An empty name, with which arrays in constants are filled at first.
     #[doc(hidden)]
     pub const EMPTY: Self = Self { bytes: [0; MAX_QUEUE_NAME], length: 0 };
 

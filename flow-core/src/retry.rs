@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// The factor that jitter may stretch a delay by, at most.
+/// The largest factor by which jitter may stretch a delay.
 pub const MAX_JITTER: f64 = 1.1;
 
 /// Delays that double from `base` up to `cap`.

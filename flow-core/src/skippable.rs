@@ -1,8 +1,8 @@
-//! Which outputs may be absent: for the steps that take them, and for the run's output.
+//! Computes which outputs may be absent, for the steps that take them and in the run's output.
 
 use crate::mode::Mode;
 
-/// The two modes of a step, as far as they decide what may be absent.
+/// The two modes of a step, which decide whether its output may be absent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StepModes {
     /// What an unmet condition does; `None` without a condition.
@@ -14,14 +14,14 @@ pub struct StepModes {
 /// The option that lets a step be skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SkipCause {
-    /// Its condition, with this mode.
+    /// The condition, which has this mode when unmet.
     Unmet(Mode),
-    /// Its last attempt, with this mode.
+    /// The last attempt, which has this mode when it fails.
     Exhausted(Mode),
 }
 
 impl SkipCause {
-    /// The option as it is written: `when_unmet = skip`.
+    /// The option as the user writes it: `when_unmet = skip`.
     pub fn describe(self) -> String {
         match self {
             Self::Unmet(mode) => format!("when_unmet = {mode}"),
@@ -31,12 +31,12 @@ impl SkipCause {
 }
 
 impl StepModes {
-    /// Why a dependent of this step may run without its output, if it may: the step has a plain `skip`.
+    /// The option by which a dependent of this step may run without its output, if there is one: an option with mode `skip`.
     pub fn absent_for_dependents(self) -> Option<SkipCause> {
         self.cause_with(Mode::Skip)
     }
 
-    /// Why this step cascades, if it does.
+    /// The option by which skipping this step skips all its dependents too, if there is one.
     pub fn cascades(self) -> Option<SkipCause> {
         self.cause_with(Mode::SkipCascade)
     }
@@ -52,9 +52,10 @@ impl StepModes {
     }
 }
 
-/// For each step whether a completed run may lack its output: it may be skipped itself, or by a cascade from before it.
+/// Tells for each step whether a completed run may lack the step's output, because the step itself is skipped or an
+/// earlier step's `skip_cascade` reaches it.
 ///
-/// `steps` and `dependencies` are in step order; `dependencies[i]` lists the places of what step `i` waits for.
+/// `steps` and `dependencies` are in step order; `dependencies[i]` lists the places of the steps for which step `i` waits.
 pub fn may_lack_output(steps: &[StepModes], dependencies: &[Vec<usize>]) -> Vec<bool> {
     let mut is_cascaded = vec![false; steps.len()];
     let mut may_lack = Vec::with_capacity(steps.len());

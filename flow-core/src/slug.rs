@@ -13,28 +13,28 @@ pub const MAX_STEP_SLUG: usize = 128;
 /// Slugs that no step may have, in any letter case, because parameters and data use these names.
 pub const RESERVED_STEP_SLUGS: [&str; 5] = ["run", "input", "item", "ctx", "deps"];
 
-/// Why a text is no slug.
+/// Why a text is not a slug.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SlugError {
-    /// There is nothing.
+    /// The text is empty.
     Empty,
-    /// It does not begin with an ASCII letter.
+    /// The text does not begin with an ASCII letter.
     Start(char),
-    /// It contains something other than ASCII letters, digits and `_`.
+    /// The text contains something other than ASCII letters, digits and `_`.
     Character(char),
-    /// It ends with `_`.
+    /// The text ends with `_`.
     End,
-    /// It contains `__`, which separates flow and step in names of queues.
+    /// The text contains `__`, which separates flow and step in names of queues.
     DoubleUnderscore,
-    /// It is longer than `limit` characters.
+    /// The text is longer than `limit` characters.
     TooLong {
-        /// Its length in characters.
+        /// The text's length in characters.
         length: usize,
-        /// The longest allowed.
+        /// The longest length that is allowed.
         limit: usize,
     },
-    /// It is one of [`RESERVED_STEP_SLUGS`], in some letter case.
+    /// The text is one of [`RESERVED_STEP_SLUGS`], in some letter case.
     Reserved,
 }
 
@@ -95,7 +95,7 @@ fn check_slug(slug: &str, limit: usize) -> Result<(), SlugError> {
     if length > limit { Err(SlugError::TooLong { length, limit }) } else { Ok(()) }
 }
 
-/// `` `a`, `b` and `c` ``.
+/// Joins the reserved slugs into a list for messages: `` `a`, `b` and `c` ``.
 struct Quoted<'a>(&'a [&'a str]);
 
 impl fmt::Display for Quoted<'_> {

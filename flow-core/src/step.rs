@@ -16,7 +16,7 @@ pub trait StepEnum: Copy + Eq + Hash + fmt::Debug + fmt::Display + FromStr + Sen
     fn index(self) -> usize;
 }
 
-/// A text that is no step's slug; the error of a step enum's `FromStr`.
+/// The error of a step enum's `FromStr`: a text that is no step's slug.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownStep {
     found: String,
@@ -24,7 +24,7 @@ pub struct UnknownStep {
 }
 
 impl UnknownStep {
-    /// The text.
+    /// The text that is no slug.
     pub fn found(&self) -> &str {
         &self.found
     }
@@ -39,7 +39,7 @@ impl fmt::Display for UnknownStep {
 
 impl std::error::Error for UnknownStep {}
 
-/// The step whose exact slug is `slug`.
+/// Returns the step whose exact slug is `slug`.
 ///
 /// # Errors
 /// When no step has this slug; the error names the step that was probably meant.

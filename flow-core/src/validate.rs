@@ -1,4 +1,4 @@
-//! Every rule a definition keeps, and every mistake it can hold.
+//! The rules of a definition, and the mistakes that breaking them makes.
 
 mod conditions;
 mod errors;
@@ -21,8 +21,8 @@ impl FlowDefinition {
         self.collected(self.mistakes())
     }
 
-    /// Checks every rule that needs no database: those of [`FlowDefinition::validate`], and that each condition can be
-    /// met by the types of its subject.
+    /// Checks every rule that needs no database: the rules of [`FlowDefinition::validate`], and that the types of its
+    /// subject can meet each condition.
     ///
     /// # Errors
     /// Every mistake, at once.

@@ -1,4 +1,4 @@
-//! What may travel as JSON: a run's input and the steps' outputs.
+//! The values that travel as JSON: a run's input and the steps' outputs.
 
 mod finite;
 #[doc(hidden)]
@@ -9,7 +9,7 @@ use serde::{Serialize, de::DeserializeOwned, ser::Error};
 /// A value that travels through the database as JSON: a run's input, or a step's output.
 ///
 /// Implemented for every type that implements `serde::Serialize` and `serde::Deserialize`, owns its data and is `Send`.
-// The serde traits are no supertraits, so that a type without them gives one error and not one for each.
+// The serde traits are not supertraits, so that a type that lacks them gives one compile error instead of one for each trait.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot travel as JSON",
     label = "lacks `Serialize` or `Deserialize`, or borrows, or is not `Send`",
@@ -17,13 +17,14 @@ use serde::{Serialize, de::DeserializeOwned, ser::Error};
     note = "derive the traits: `#[derive(serde::Serialize, serde::Deserialize)]`, and `schemars::JsonSchema` too"
 )]
 pub trait FlowValue: Sized + Send + 'static {
-    /// The value as JSON text that reads back as this type.
+    /// Writes the value as JSON text that reads back as this type.
     ///
     /// # Errors
-    /// When the value cannot be written as JSON, as a map whose keys are no strings or a float that is NaN, or cannot be read back.
+    /// When the value cannot be written as JSON (a map whose keys are not strings, a float that is NaN or infinite) or
+    /// cannot be read back.
     fn to_json(&self) -> serde_json::Result<String>;
 
-    /// The value of JSON text.
+    /// Reads a value from JSON text.
     ///
     /// # Errors
     /// When the text does not decode.

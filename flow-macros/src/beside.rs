@@ -1,6 +1,6 @@
-//! What stands beside the block in its source file, so that a name which is taken is one error and not twenty.
+//! Reads what stands beside the block in its source file, so that a name which is taken is one error instead of twenty from rustc.
 //!
-//! The file only words errors: nothing is generated from it, and where it cannot be read rustc reports the doubled names.
+//! What is read only improves error texts: nothing is generated from it. Where the file cannot be read, rustc reports the doubled names.
 
 use std::fs;
 
@@ -13,23 +13,23 @@ use crate::text::{last_word, type_text};
 /// What a block has beside it.
 #[derive(Default)]
 pub(crate) struct Beside {
-    /// The type of an earlier block whose flow gives the same names.
+    /// The type of an earlier `#[flow]` block whose generated names would be the same.
     pub(crate) earlier_block: Option<String>,
     /// The names of types that the user defined.
     pub(crate) types: Vec<String>,
 }
 
-/// An item of a scope, as far as it is of interest.
+/// An item of the scope: its `#[flow]` options and its tokens.
 struct Neighbour<'a> {
-    /// The options of `#[flow(…)]` on it.
+    /// The options of a `#[flow(…)]` on the item.
     flow: Option<TokenStream>,
     has_cfg: bool,
-    /// The tokens after its attributes.
+    /// The tokens of the item after its attributes.
     tokens: &'a [TokenTree],
 }
 
 impl Beside {
-    /// Reads what stands beside the block at `at` with this body, whose flow gives names that begin with `names`.
+    /// Reads the items beside the block that lies at `at` and has this body. `names` is what the flow's generated names begin with.
     pub(crate) fn read(names: &Ident, at: Span, body: &TokenStream) -> Self {
         let Some(text) = source_of(at) else { return Self::default() };
         let is_of_interest = text.matches("flow(").count() > 1
@@ -50,7 +50,7 @@ fn source_of(span: Span) -> Option<String> {
     fs::read_to_string(span.unwrap().local_file()?).ok()
 }
 
-/// The tokens of the innermost scope that holds a block with this body.
+/// The tokens of the scope that directly contains a block with this body.
 fn find_scope(tokens: TokenStream, body: &[String]) -> Option<Vec<TokenTree>> {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for token in &tokens {
@@ -126,7 +126,7 @@ fn block_type(item: &[TokenTree]) -> Option<Type> {
     syn::parse2::<syn::ItemImpl>(tokens).ok().map(|block| *block.self_ty)
 }
 
-/// What `names = …` says.
+/// The value of `names = …`.
 fn names_in(options: &TokenStream) -> Option<String> {
     let words = flat(options.clone());
     let place = words.windows(2).position(|pair| pair[0] == "names" && pair[1] == "=")?;
@@ -147,7 +147,7 @@ fn type_name(item: &[TokenTree]) -> Option<String> {
     }
 }
 
-/// The tokens one after the other, without their groups.
+/// The tokens as texts, one after the other, with groups opened.
 fn flat(tokens: TokenStream) -> Vec<String> {
     let mut words = Vec::new();
     flatten(tokens, &mut words);

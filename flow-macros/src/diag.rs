@@ -9,18 +9,18 @@ use quote::ToTokens;
 #[derive(Default)]
 pub(crate) struct Diag {
     errors: Vec<syn::Error>,
-    /// The step that is looked at, by its place in order of declaration.
+    /// The step that is being checked, by its place in order of declaration; `None` while the flow itself is.
     step: Option<usize>,
     faulty: HashSet<usize>,
 }
 
 impl Diag {
-    /// What is reported from now on is a mistake of step `place`.
+    /// Counts mistakes that are reported from now on as mistakes of step `place`.
     pub(crate) fn enter_step(&mut self, place: usize) {
         self.step = Some(place);
     }
 
-    /// What is reported from now on is a mistake of the flow.
+    /// Counts mistakes that are reported from now on as mistakes of the flow.
     pub(crate) fn leave_steps(&mut self) {
         self.step = None;
     }
@@ -40,13 +40,13 @@ impl Diag {
         self.push(syn::Error::new(span, text));
     }
 
-    /// Takes over an error of the parser.
+    /// Reports an error, such as one of the parser.
     pub(crate) fn push(&mut self, error: syn::Error) {
         self.faulty.extend(self.step);
         self.errors.push(error);
     }
 
-    /// The value, or nothing and its error reported.
+    /// Returns the value; reports an error and returns `None` in its place.
     pub(crate) fn ok<T>(&mut self, result: syn::Result<T>) -> Option<T> {
         result.map_err(|error| self.push(error)).ok()
     }

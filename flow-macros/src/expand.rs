@@ -1,4 +1,4 @@
-//! From a model to tokens; cannot fail.
+//! Turns a model into tokens; cannot fail.
 
 mod adapters;
 mod checks;
@@ -11,7 +11,7 @@ use quote::quote;
 
 use crate::{model::Flow, parse::Parsed};
 
-/// The user's block and everything beside it.
+/// Expands a flow without mistakes: the user's block and everything generated beside it.
 pub(crate) fn expand(parsed: &Parsed, flow: &Flow) -> TokenStream {
     let block = parsed.user_block();
     let items = public_items(flow);
@@ -21,7 +21,7 @@ pub(crate) fn expand(parsed: &Parsed, flow: &Flow) -> TokenStream {
     quote! { #block #items #output #hidden }
 }
 
-/// What stands beside the block of a flow with mistakes: the public names, and the checks of the steps that are sound.
+/// Expands what stands beside the block of a flow with mistakes: the public names, and the checks of the sound steps.
 pub(crate) fn expand_faulty(flow: &Flow) -> TokenStream {
     let items = public_items(flow);
     let output = output::expand_stand_in(flow);
@@ -30,7 +30,7 @@ pub(crate) fn expand_faulty(flow: &Flow) -> TokenStream {
     quote! { #items #output #hidden }
 }
 
-/// What has no name for the user.
+/// Expands the items that the user cannot name: checks, definition and handlers.
 fn hidden(flow: &Flow, definition: &TokenStream) -> TokenStream {
     let checks = checks::expand(flow);
     let handlers = adapters::expand(flow);
@@ -49,7 +49,7 @@ fn hidden(flow: &Flow, definition: &TokenStream) -> TokenStream {
     }
 }
 
-/// The same for a flow that borrows: its traits, so that whoever uses it is told nothing more.
+/// Expands the trait impls of a flow that borrows, without checks, so that code which uses the flow gives no further errors.
 fn hidden_of_borrowing(flow: &Flow) -> TokenStream {
     let quiet = quiet();
     let helpers = import_helpers(flow);
@@ -61,7 +61,7 @@ fn hidden_of_borrowing(flow: &Flow) -> TokenStream {
     }
 }
 
-/// Imports the helpers, those that are found by method names among them.
+/// Imports the module of helpers, and by `as _` the traits whose methods generated code calls.
 fn import_helpers(flow: &Flow) -> TokenStream {
     let Flow { generated, helpers, .. } = flow;
     quote! {
@@ -74,7 +74,7 @@ fn import_helpers(flow: &Flow) -> TokenStream {
     }
 }
 
-/// What the user may name, but for the output: the step enum, the keys and the dependency structs.
+/// Expands the items that the user may name, except the output: the step enum, the keys and the dependency structs.
 fn public_items(flow: &Flow) -> TokenStream {
     let step_enum = steps::expand_enum(flow);
     let keys = steps::expand_keys(flow);
@@ -82,7 +82,7 @@ fn public_items(flow: &Flow) -> TokenStream {
     quote! { #step_enum #keys #deps }
 }
 
-/// Goes before code that repeats types of the user's: what a lint says of them it says where the user wrote them.
+/// Silences lints in generated code that repeats the user's types: a lint reports them where the user wrote them.
 fn quiet() -> TokenStream {
     quote! {
         #[allow(

@@ -1,5 +1,4 @@
-//! What is emitted for a flow with mistakes: the errors, the user's items, the public names, and the checks of what is
-//! sound.
+//! Emits what a flow with mistakes becomes: the errors, the user's items, the public names, and the checks of the sound steps.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -12,22 +11,22 @@ use crate::{
     parse::{Method, Parsed},
 };
 
-/// For a block that could be read.
+/// Emits a flow whose block could be read.
 pub(crate) fn with_model(parsed: &Parsed, flow: &Flow, errors: TokenStream) -> TokenStream {
     let block = without_follow_ups(parsed, flow);
-    // The names of an earlier flow on the same type are there already.
+    // An earlier flow that gives the same names has defined them already.
     let rest = flow.earlier_block.is_none().then(|| expand::expand_faulty(flow));
     quote! { #errors #block #rest }
 }
 
-/// The user's block; a method that should be `async` is, so that its `.await` is no second error.
+/// The user's block without parts that would cause further errors: a method that lacks `async` and awaits gets `async`.
 fn without_follow_ups(parsed: &Parsed, flow: &Flow) -> TokenStream {
     let is_meant_async = |method: &Method| {
         let lacks_it =
             |step: &Step| step.method == method.sig.ident && step.lacks_async() && !step.has_written_future();
         flow.steps.iter().any(lacks_it) && holds_await(method.body.to_token_stream())
     };
-    // They would report themselves, since they do not stand under `#[flow]` any more.
+    // Unknown attributes that may be renamed markers are removed: as macros outside `#[flow]` they would report an error of their own.
     let has_renamed_markers = flow.steps.is_empty() && !flow.unknown_attrs.is_empty();
     parsed.user_block_with(|method| {
         let mut method = method.clone();
@@ -53,7 +52,7 @@ fn holds_await(body: TokenStream) -> bool {
     })
 }
 
-/// For what is no `impl` block: the errors and the item without our markers.
+/// Emits an item that is no `impl` block: the errors, and the item without flow's markers.
 pub(crate) fn without_model(item: TokenStream, diag: Diag) -> TokenStream {
     let item = without_markers(item);
     match diag.finish() {

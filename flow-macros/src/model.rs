@@ -1,4 +1,4 @@
-//! The flow as it is meant: names resolved, defaults filled in.
+//! Builds the model of a flow: names resolved, defaults filled in.
 
 mod options;
 mod params;
@@ -39,48 +39,48 @@ pub(crate) struct Flow {
     pub(crate) step_enum: GeneratedName,
     /// The name of the output struct.
     pub(crate) output_struct: GeneratedName,
-    /// Whether structs of dependencies were asked for.
+    /// Whether the user asked for structs of dependencies.
     pub(crate) has_deps: bool,
     pub(crate) self_ty: Type,
     pub(crate) generics: Generics,
     pub(crate) slug: Given<String>,
-    /// `None` when it is missing, which is reported.
+    /// The type of the run's input; `None` when the option is missing, which is reported.
     pub(crate) input: Option<Type>,
     pub(crate) input_has_schema: bool,
     pub(crate) numbers: GivenNumbers,
     pub(crate) note: Option<String>,
-    /// In order of declaration.
+    /// The steps, in order of declaration.
     pub(crate) steps: Vec<Step>,
-    /// Places in `steps`, in step order; in order of declaration when there is none.
+    /// Places in `steps`, in step order; in order of declaration when a cycle leaves no step order.
     pub(crate) order: Vec<usize>,
     pub(crate) cycles: Vec<Cycle>,
     /// Every word in the types of input, parameters and outputs.
     pub(crate) type_words: HashSet<String>,
     /// Whether rustc reports a syntax error in the block, so that names may be missing.
     pub(crate) is_broken: bool,
-    /// The type of an earlier block beside this one whose flow gives the same names.
+    /// The type of an earlier `#[flow]` block in the same scope whose generated names would be the same.
     pub(crate) earlier_block: Option<String>,
     /// The methods without a marker.
     pub(crate) unmarked: Vec<Ident>,
     /// The constants of the block.
     pub(crate) constants: Vec<Ident>,
-    /// Markers on what is no method, with what they mark.
+    /// Markers on items that are no methods, each with its item.
     pub(crate) misplaced_markers: Vec<(Path, TokenStream)>,
     /// Attributes of unmarked methods that may be markers under another name.
     pub(crate) unknown_attrs: Vec<Path>,
     /// The path of the helpers that generated code names.
     pub(crate) generated: TokenStream,
-    /// Their name inside the blocks that import them.
+    /// The name of the helpers inside the generated blocks that import them.
     pub(crate) helpers: TokenStream,
 }
 
 impl Flow {
-    /// The steps in step order, without those whose names are taken, which is reported.
+    /// The steps in step order, without steps whose generated names are taken (which is reported).
     pub(crate) fn in_order(&self) -> impl Iterator<Item = &Step> {
         self.order.iter().map(|&place| &self.steps[place]).filter(|step| !step.is_shadowed)
     }
 
-    /// Says of each step whether anything was reported of it.
+    /// Sets `is_sound` of each step: nothing was reported of the step, and all types that it needs are there.
     pub(crate) fn set_soundness(&mut self, diag: &Diag) {
         for place in 0..self.steps.len() {
             let is_sound = !diag.is_faulty(place) && self.has_whole_types(&self.steps[place]);
@@ -88,17 +88,17 @@ impl Flow {
         }
     }
 
-    /// Whether the flow can be made; where nothing was reported and it cannot, rustc reports it.
+    /// Whether the flow can be expanded in full. Where it cannot and the macro reported nothing, rustc reports the reason.
     pub(crate) fn is_sound(&self) -> bool {
         !self.is_broken && self.steps.iter().all(|step| step.is_sound)
     }
 
-    /// Whether the type of the flow borrows, so that no trait can be implemented for it; that is reported.
+    /// Whether the type of the flow borrows; then no trait can be implemented for the type, and the borrow is reported.
     pub(crate) fn is_borrowing(&self) -> bool {
         self.generics.lifetimes().next().is_some() || holds_borrow(self.self_ty.to_token_stream())
     }
 
-    /// Whether every type that the step names, also by its dependencies, is there to be compared.
+    /// Whether every type that the step needs, its own and those of its dependencies, is there and can be compared.
     fn has_whole_types(&self, step: &Step) -> bool {
         let stands = |ty: Option<&Type>| ty.is_some_and(|ty| self.can_stand_alone(ty));
         let is_whole = |declared: usize| stands(self.steps[declared].output()) && !self.steps[declared].is_shadowed;
@@ -116,7 +116,7 @@ impl Flow {
         self.order.iter().position(|&place| place == declared).unwrap_or(declared)
     }
 
-    /// Whether `ty` can stand outside its method: it borrows nothing, is written out and has no type parameter.
+    /// Whether `ty` can be named outside its method: the type borrows nothing, is written out and has no type parameter.
     pub(crate) fn can_stand_alone(&self, ty: &Type) -> bool {
         holds_placeholder(ty).is_none() && !holds_borrow(ty.to_token_stream()) && self.type_parameter_in(ty).is_none()
     }
@@ -144,7 +144,7 @@ impl Flow {
     }
 }
 
-/// Fills in the model; what cannot be read is reported and left out.
+/// Builds the model from the parsed block; parts that cannot be read are reported and left out.
 pub(crate) fn build(parsed: &Parsed, diag: &mut Diag) -> Flow {
     let self_ty = plain(&parsed.self_ty).clone();
     let name = type_name(&self_ty, diag);
@@ -210,11 +210,11 @@ pub(crate) fn build(parsed: &Parsed, diag: &mut Diag) -> Flow {
     }
 }
 
-/// The name that a generated type has beside the flow.
+/// The name of a generated type.
 pub(crate) struct GeneratedName {
-    /// Its name; another one where a type of the user's has the name already.
+    /// The name that is used: the usual one, or one with `__` in front where a type of the user has the usual name.
     pub(crate) name: Ident,
-    /// The name that a type of the user's has, where it occurs, or at the flow.
+    /// The usual name where a type of the user has it, with the span of a use of that type, or of the flow's name.
     pub(crate) taken: Option<Ident>,
 }
 
@@ -229,7 +229,7 @@ impl GeneratedName {
     }
 }
 
-/// The name of the constant that an item is.
+/// The name of the constant when the item is one.
 fn constant_name(item: &TokenStream) -> Option<Ident> {
     match syn::parse2(item.clone()) {
         Ok(ImplItem::Const(constant)) => Some(constant.ident),
@@ -265,7 +265,7 @@ fn may_be_marker(path: &&Path) -> bool {
     }
 }
 
-/// Marks the steps whose names in generated code are taken or are none.
+/// Marks the steps whose generated names are taken by an earlier step or are not legal names.
 fn shadow(steps: &mut [Step]) {
     for place in 0..steps.len() {
         let (earlier, rest) = steps.split_at_mut(place);
@@ -276,7 +276,7 @@ fn shadow(steps: &mut [Step]) {
     }
 }
 
-/// The last name in the path of the type that the block is for.
+/// The last name in the path of the type that has the block.
 fn type_name(self_ty: &Type, diag: &mut Diag) -> Ident {
     if let Type::Path(path) = self_ty
         && let Some(last) = path.path.segments.last()
@@ -287,7 +287,7 @@ fn type_name(self_ty: &Type, diag: &mut Diag) -> Ident {
     Ident::new("Flow", Span::call_site())
 }
 
-/// The first word in `tokens` that is meant.
+/// The first word in `tokens` that `is_meant` accepts.
 fn find_word(tokens: TokenStream, is_meant: &dyn Fn(&Ident) -> bool) -> Option<Ident> {
     tokens.into_iter().find_map(|token| match token {
         TokenTree::Ident(word) => is_meant(&word).then_some(word),
@@ -296,7 +296,7 @@ fn find_word(tokens: TokenStream, is_meant: &dyn Fn(&Ident) -> bool) -> Option<I
     })
 }
 
-/// Where `word` occurs in `ty`.
+/// The first occurrence of `word` in `ty`.
 fn word_in(ty: &Type, word: &Ident) -> Option<Ident> {
     find_word(ty.to_token_stream(), &|found| found == word)
 }
@@ -331,7 +331,7 @@ pub(crate) fn holds_placeholder(ty: &Type) -> Option<Ident> {
     find_word(ty.to_token_stream(), &|word| word == "impl" || word == "_")
 }
 
-/// Whether a reference or a lifetime other than `'static` occurs.
+/// Whether `tokens` hold a reference or a lifetime other than `'static`.
 pub(crate) fn holds_borrow(tokens: TokenStream) -> bool {
     let mut after_tick = false;
     tokens.into_iter().any(|token| match token {

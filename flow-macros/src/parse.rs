@@ -1,4 +1,4 @@
-//! What was written: the block, its methods and their options, with spans and without judgement.
+//! Parses what the user wrote: the block, its methods and their options, with spans and without judgement.
 
 mod broken;
 mod json;
@@ -56,7 +56,7 @@ impl Parsed {
         })
     }
 
-    /// Whether rustc has a syntax error to report in the block, so that a step or its name may be missing.
+    /// Whether rustc reports a syntax error in the block, so that a step or its name may be missing.
     pub(crate) fn is_broken(&self) -> bool {
         self.items.iter().any(|item| match item {
             Item::Method(method) => method.is_broken,
@@ -64,12 +64,12 @@ impl Parsed {
         })
     }
 
-    /// The user's block without our attributes.
+    /// The user's block without flow's attributes.
     pub(crate) fn user_block(&self) -> TokenStream {
         self.user_block_with(ToTokens::to_token_stream)
     }
 
-    /// The user's block without our attributes, with each method as `write` gives it.
+    /// The user's block without flow's attributes, with each method as `write` gives it.
     pub(crate) fn user_block_with(&self, write: impl Fn(&Method) -> TokenStream) -> TokenStream {
         let Self { attrs, generics, self_ty, inner_attrs, .. } = self;
         let where_clause = &generics.where_clause;
@@ -84,7 +84,7 @@ impl Parsed {
     }
 }
 
-/// Reads the attribute and the block. `None` when it is no inherent `impl` block; the reason is reported.
+/// Reads the attribute and the block. `None` when the item is no inherent `impl` block; the reason is reported.
 pub(crate) fn parse(options: TokenStream, item: TokenStream, diag: &mut Diag) -> Option<Parsed> {
     let options = options::parse(options, diag);
     let misplaced =
@@ -130,7 +130,7 @@ fn parse_block(input: ParseStream<'_>, options: Options, diag: &mut Diag) -> syn
     Ok(Some(Parsed { options, attrs, generics, self_ty, body, inner_attrs, items }))
 }
 
-/// A second `#[flow]` would make every name twice, so it is reported and taken away.
+/// A second `#[flow]` would generate every name twice, so the second attribute is reported and removed.
 fn take_second_flow(attrs: &mut Vec<Attribute>, diag: &mut Diag) {
     attrs.retain(|attr| {
         let is_flow = attr.path().segments.last().is_some_and(|last| last.ident == "flow");

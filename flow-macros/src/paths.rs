@@ -34,7 +34,7 @@ pub(crate) struct RuntimePath {
 }
 
 impl RuntimePath {
-    /// For a block whose `crate` option says `said`.
+    /// The paths for a block whose `crate` option has the value `said`.
     pub(crate) fn new(said: Option<Path>) -> Self {
         Self { said, name: OnceCell::new() }
     }

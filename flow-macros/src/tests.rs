@@ -23,7 +23,7 @@ fn expansion_of(options: TokenStream, item: TokenStream) -> String {
     prettyplease::unparse(&file)
 }
 
-/// The flow of a block, if it is one, with what parse, model and rules say of it.
+/// The model of a block, if the block is a flow, with the mistakes that parse, model and rules report.
 fn read(options: TokenStream, item: TokenStream) -> (Option<Flow>, Diag) {
     let mut diag = Diag::default();
     let flow = parse::parse(options, item, &mut diag).map(|parsed| model::build(&parsed, &mut diag));

@@ -1,4 +1,4 @@
-//! Types, docs and JSON as text.
+//! Writes types, doc comments and JSON as text.
 
 use quote::ToTokens;
 use syn::{Attribute, Expr, ExprLit, GenericArgument, Lit, Meta, PathArguments, Type, ext::IdentExt};
@@ -41,7 +41,7 @@ pub(crate) fn last_word(ty: &Type) -> Option<String> {
     }
 }
 
-/// The type of the elements of a list that is written out.
+/// The type of the elements of a type that is written as a list.
 pub(crate) fn element_of(list: &Type) -> Option<Type> {
     match plain(list) {
         Type::Array(array) => Some((*array.elem).clone()),

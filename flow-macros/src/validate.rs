@@ -1,4 +1,4 @@
-//! The rules of a flow, one function each; they report and emit nothing.
+//! The rules of a flow, one function each; the functions report mistakes and emit no tokens.
 
 mod absence;
 mod block;
@@ -25,7 +25,7 @@ pub(crate) fn check(flow: &Flow, diag: &mut Diag) {
     signatures::check(flow, diag);
 }
 
-/// Looks at each step, so that what is reported counts as its mistake.
+/// Calls `check` for each step, so that a mistake which is reported meanwhile counts as the step's.
 fn each_step<'a>(flow: &'a Flow, diag: &mut Diag, mut rule: impl FnMut(&'a Step, &mut Diag)) {
     for (place, step) in flow.steps.iter().enumerate() {
         diag.enter_step(place);

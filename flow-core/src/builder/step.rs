@@ -8,7 +8,7 @@ use crate::{
     draft::StepDraft,
 };
 
-/// One step, named by its slug; it names others by theirs.
+/// One step. Steps name themselves and each other by slug.
 ///
 /// The methods for options with a number, such as `timeout`, come from [the list of options](crate::options).
 ///
@@ -35,62 +35,62 @@ impl StepBuilder {
         Self { draft: StepDraft::map(slug, source) }
     }
 
-    /// Takes the outputs of these steps.
+    /// Makes the step take the outputs of these steps.
     pub fn needs<S: Into<String>>(mut self, steps: impl IntoIterator<Item = S>) -> Self {
         self.draft.needs.extend(steps.into_iter().map(Into::into));
         self
     }
 
-    /// Waits for these steps without taking their outputs.
+    /// Makes the step wait for these steps without taking their outputs.
     pub fn after<S: Into<String>>(mut self, steps: impl IntoIterator<Item = S>) -> Self {
         self.draft.after.extend(steps.into_iter().map(Into::into));
         self
     }
 
-    /// Runs only when the subject contains `pattern`: the input for a step without dependencies, else an object of the
-    /// dependencies' outputs.
+    /// Makes the step run only when its subject contains `pattern`. The subject is the run's input for a step without
+    /// dependencies, else an object of the dependencies' outputs.
     pub fn run_if(mut self, pattern: Value) -> Self {
         self.draft.run_if = Some(pattern);
         self
     }
 
-    /// Runs only when the subject does not contain `pattern`.
+    /// Makes the step run only when its subject does not contain `pattern`.
     pub fn run_unless(mut self, pattern: Value) -> Self {
         self.draft.run_unless = Some(pattern);
         self
     }
 
-    /// What an unmet condition does. Default: `skip`.
+    /// Sets what an unmet condition does. Default: `skip`.
     pub fn when_unmet(mut self, mode: Mode) -> Self {
         self.draft.when_unmet = Some(mode);
         self
     }
 
-    /// What happens when no attempt is left. Default: `fail`.
+    /// Sets what happens when no attempt is left. Default: `fail`.
     pub fn when_exhausted(mut self, mode: Mode) -> Self {
         self.draft.when_exhausted = Some(mode);
         self
     }
 
-    /// The queue of this step, in a flow of mode `routed`.
+    /// Sets the queue of this step, in a flow whose queue mode is `routed`.
     pub fn queue(mut self, name: impl Into<String>) -> Self {
         self.draft.queue = Some(name.into());
         self
     }
 
-    /// The output, in a map that of one element, is of type `T`.
+    /// Declares that the output is of type `T`; for a map, the output of one element.
     pub fn output<T: JsonSchema>(mut self) -> Self {
         self.draft.output = TypeContract::of::<T>();
         self
     }
 
-    /// The output, in a map that of one element, has this JSON Schema.
+    /// Declares that the output has this JSON Schema; for a map, the output of one element.
     pub fn output_schema(mut self, schema: Value) -> Self {
         self.draft.output = TypeContract::from_schema(schema);
         self
     }
 
-    /// A text for people, shown by graph and tools.
+    /// Sets a text for people, which graphs and tools show.
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.draft.note = Some(note.into());
         self

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
 
-/// A place in a schema, with the document in which its references are resolved.
+/// A place in a schema, with the whole document, in which references are resolved.
 #[derive(Clone, Copy)]
 pub(super) struct Schema<'a> {
     document: &'a Value,
@@ -17,11 +17,11 @@ pub(super) struct Alternative<'a> {
     kind: &'a str,
 }
 
-/// Keywords that say nothing of the values.
+/// Keywords that do not restrict the values.
 const ANNOTATIONS: [&str; 8] =
     ["title", "description", "default", "examples", "deprecated", "$schema", "$defs", "$comment"];
 
-/// Keywords that are compared one by one.
+/// Keywords that the comparison understands; every other keyword counts as a further rule.
 const COMPARED: [&str; 15] = [
     "type",
     "properties",
@@ -55,7 +55,7 @@ impl<'a> Schema<'a> {
         Self { here, ..self }
     }
 
-    /// Every form that a value may have.
+    /// Every form that a value may have; references are followed, `anyOf` and `oneOf` opened.
     pub(super) fn alternatives(self) -> Vec<Alternative<'a>> {
         let mut found = Vec::new();
         self.open(&mut found, &mut Vec::new());
@@ -79,7 +79,7 @@ impl<'a> Schema<'a> {
         seen.pop();
     }
 
-    /// The JSON types named here; `any` where none is.
+    /// The JSON types that this place names, or that its listed values have; `any` where neither is given.
     fn kinds(self) -> Vec<&'a str> {
         match self.here.get("type") {
             Some(Value::String(name)) => vec![name],
@@ -113,7 +113,7 @@ impl<'a> Alternative<'a> {
         self.schema.at(here)
     }
 
-    /// Nothing is said but what annotates.
+    /// Whether the schema restricts nothing: it has annotations only.
     pub(super) fn takes_anything(&self) -> bool {
         match self.schema.here {
             Value::Object(keywords) => keywords.keys().all(|keyword| ANNOTATIONS.contains(&keyword.as_str())),
@@ -121,14 +121,14 @@ impl<'a> Alternative<'a> {
         }
     }
 
-    /// The same words and no references that may mean something else.
+    /// Whether both schemas have the same text, and the same definitions, so that their references mean the same.
     pub(super) fn is_same_as(&self, other: &Self) -> bool {
         self.kind == other.kind
             && self.schema.here == other.schema.here
             && self.schema.document.get("$defs") == other.schema.document.get("$defs")
     }
 
-    /// The values that alone may occur.
+    /// The only values that may occur, when the schema lists them.
     pub(super) fn values(&self) -> Option<Vec<&'a Value>> {
         match (self.get("const"), self.get("enum")) {
             (Some(value), _) => Some(vec![value]),
@@ -138,7 +138,7 @@ impl<'a> Alternative<'a> {
         }
     }
 
-    /// The smallest and the largest integer, from what is said and from the format.
+    /// The smallest and the largest integer allowed, by `minimum`, `maximum` and the format.
     pub(super) fn range(&self) -> (i128, i128) {
         let (least, most) = match self.get("format").and_then(Value::as_str) {
             Some("int8") => (i8::MIN.into(), i8::MAX.into()),
@@ -173,7 +173,7 @@ impl<'a> Alternative<'a> {
         self.properties().and_then(|fields| fields.get(name)).map(|field| self.at(field))
     }
 
-    /// What all other fields are, where something is said of them.
+    /// The schema of all fields that are not named, where there is one.
     pub(super) fn other_fields(&self) -> Option<Schema<'a>> {
         self.get("additionalProperties").filter(|others| !others.is_boolean()).map(|others| self.at(others))
     }
@@ -182,7 +182,7 @@ impl<'a> Alternative<'a> {
         self.get("additionalProperties") == Some(&Value::Bool(false))
     }
 
-    /// How few and how many elements there may be.
+    /// The smallest and the largest number of elements.
     pub(super) fn length(&self) -> (u64, u64) {
         let bound = |keyword| self.get(keyword).and_then(Value::as_u64);
         (bound("minItems").unwrap_or(0), bound("maxItems").unwrap_or(u64::MAX))

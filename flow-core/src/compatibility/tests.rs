@@ -1,4 +1,4 @@
-//! Pairs of types, with what stands against reading the one as the other.
+//! Pairs of types, with the reasons why the one cannot read the other.
 
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::Value;

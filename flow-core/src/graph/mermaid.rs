@@ -43,7 +43,7 @@ impl FlowGraph {
     }
 }
 
-/// The text with what Mermaid would read as markup taken out.
+/// The text without the characters that Mermaid would read as markup.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;").replace('>', "&gt;").replace('`', "'")
 }

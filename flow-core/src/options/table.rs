@@ -1,4 +1,4 @@
-//! What is made of the table of options: an enum, the structs of a definition, and the methods of the builders.
+//! Macros that turn the table of options into an enum, the structs of a definition, and the methods of the builders.
 
 /// Reads the table and hands its entries to the macros below, which have one pattern: that of an entry.
 macro_rules! number_options {
@@ -22,35 +22,35 @@ macro_rules! number_option_enum {
         }
 
         impl NumberOption {
-            /// The option as it is written in Rust: `base_delay`.
+            /// The option's name in Rust: `base_delay`.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$Option => stringify!($name),)+
                 }
             }
 
-            /// The option in the definition's JSON and in the database: `base_delay_ms`.
+            /// The option's name in the definition's JSON and in the database: `base_delay_ms`.
             pub const fn field(self) -> &'static str {
                 match self {
                     $(Self::$Option => stringify!($field),)+
                 }
             }
 
-            /// What the option is, in a sentence.
+            /// What the option means, in a sentence.
             pub const fn doc(self) -> &'static str {
                 match self {
                     $(Self::$Option => concat!($($doc),+).trim_ascii(),)+
                 }
             }
 
-            /// What the number counts.
+            /// The unit of the number.
             pub const fn unit(self) -> Unit {
                 match self {
                     $(Self::$Option => <$Given as BuilderNumber>::UNIT,)+
                 }
             }
 
-            /// The values allowed.
+            /// The values that are allowed.
             pub const fn range(self) -> RangeInclusive<u64> {
                 match self {
                     $(Self::$Option => $range,)+
@@ -124,11 +124,11 @@ macro_rules! step_options {
         $Option:ident: $name:ident($Given:ty) as $field:ident, $range:expr, default $default:expr;
     )+) => {
         impl NumberOption {
-            /// The options that a step takes, as messages list them: all.
+            /// The options that a step takes, in the order in which messages list them: all options with a number.
             pub const OF_STEPS: &'static [Self] = &[$(Self::$Option),+];
         }
 
-        /// A step's own numbers; for what is absent the flow's value applies, or the default.
+        /// A step's own numbers. Where a number is absent, the flow's number applies, else the default.
         #[cfg(feature = "definition")]
         #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
         #[serde(deny_unknown_fields)]

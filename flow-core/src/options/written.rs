@@ -1,12 +1,13 @@
-//! What is written from the list of options: the tables of `docs/dsl.md`, the list in the manual of `#[flow]`, and the database's list.
+//! Keeps three texts equal to the list of options: the tables of `docs/dsl.md`, the list in the manual of `#[flow]`,
+//! and the database's list.
 //!
-//! Each test compares; with `FLOW_WRITE_OPTIONS=1` it writes anew.
+//! Each test compares a text with the list; with `FLOW_WRITE_OPTIONS=1` the test writes the text anew.
 
 use std::{fs, path::PathBuf};
 
 use super::{Attribute, NumberOption, Unit, WordOption};
 
-/// The file at `path` in the repository holds `text` between the lines `begin` and `end`.
+/// Checks that the file at `path` in the repository holds `text` between the lines `begin` and `end`, or writes the text.
 fn check(path: &str, begin: &str, end: &str, text: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..").join(path);
     let known = fs::read_to_string(&path).unwrap_or_default().replace("\r\n", "\n");
@@ -42,7 +43,7 @@ fn number_row(option: NumberOption, attribute: Attribute) -> String {
     format!("| `{}` | {takes} | {default} | {means} |\n", option.name())
 }
 
-/// The table of the options of `attribute` stands in the docs between `heading` and `end`.
+/// Checks that the table of the options of `attribute` stands in the docs between `heading` and `end`.
 fn check_table(attribute: Attribute, heading: &str, end: &str) {
     let [first, last] = attribute.word_options();
     let first = first.iter().map(word_row);

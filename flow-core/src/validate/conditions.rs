@@ -1,4 +1,4 @@
-//! Conditions fit their subject, and modes have their condition.
+//! Checks that conditions fit their subject, and that a mode for an unmet condition stands with a condition.
 
 use serde_json::Value;
 
@@ -43,7 +43,7 @@ fn holds_nul(value: &Value) -> bool {
     }
 }
 
-/// The subject of a dependent step's condition is an object of its dependencies.
+/// Checks that the condition of a step with dependencies is an object whose keys are dependencies, as its subject is.
 fn check_keys(step: &StepShape, option: &'static str, pattern: Option<&Value>, mistakes: &mut Vec<DefinitionError>) {
     let Some(pattern) = pattern else { return };
     let Value::Object(fields) = pattern else {

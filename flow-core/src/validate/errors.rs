@@ -12,7 +12,7 @@ pub struct DefinitionErrors {
 }
 
 impl DefinitionErrors {
-    /// The mistakes, as errors, when there are any.
+    /// Returns the mistakes as an error, when there are any.
     pub(crate) fn collect(flow: &str, mistakes: Vec<DefinitionError>) -> Option<Self> {
         (!mistakes.is_empty()).then(|| Self { flow: flow.to_owned(), mistakes })
     }
@@ -43,7 +43,7 @@ impl std::error::Error for DefinitionErrors {}
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DefinitionError {
-    /// A flow does something.
+    /// The flow has no steps.
     #[error("the flow has no step; declare at least one")]
     NoSteps,
     /// The flow's slug breaks a rule.
@@ -75,14 +75,14 @@ pub enum DefinitionError {
     UnknownDependency {
         /// The step that depends.
         step: String,
-        /// How it depends.
+        /// Whether the step takes the other's output, waits for it, or maps over it.
         role: DependencyRole,
         /// The slug that names no step.
         missing: String,
         /// The step that was probably meant.
         near: Option<String>,
     },
-    /// A step depends twice on another.
+    /// A step names another step twice as a dependency.
     #[error("step `{step}` depends on `{dependency}` twice; name it once")]
     DuplicateDependency {
         /// The step that depends.
@@ -90,7 +90,7 @@ pub enum DefinitionError {
         /// What it depends on.
         dependency: String,
     },
-    /// A step depends on a step that stands behind it.
+    /// A step depends on a step that comes later in the list of steps.
     #[error("step `{step}` stands before `{dependency}`, which it depends on; steps are listed in step order")]
     OutOfOrder {
         /// The step that depends.
@@ -110,13 +110,13 @@ pub enum DefinitionError {
         /// The steps, each waiting for the next, and the last for the first.
         steps: Vec<String>,
     },
-    /// A map runs over nothing.
+    /// A map has no source.
     #[error("map `{step}` has no source; say what it runs over")]
     MapWithoutSource {
         /// The map.
         step: String,
     },
-    /// A single step runs over something.
+    /// A single step has a source.
     #[error("step `{step}` runs over `{over}` but is no map; make it a map or drop the source")]
     SourceWithoutMap {
         /// The step.
@@ -137,7 +137,7 @@ pub enum DefinitionError {
         "{owner}: max_delay of {max_delay} is below the base_delay of {base_delay}; raise max_delay or lower base_delay"
     )]
     DelaysCrossed {
-        /// Where the two delays meet.
+        /// The flow or step to which the two delays apply.
         owner: Owner,
         /// The first delay that applies.
         base_delay: String,
@@ -196,24 +196,24 @@ pub enum DefinitionError {
         /// What the subject's type says.
         reason: String,
     },
-    /// A list that has one entry a step has another length.
+    /// A list that must have one entry a step has another length.
     #[error("{list} has {found} entries for {steps} steps; it has one a step")]
     Length {
         /// The list.
         list: &'static str,
-        /// Its entries.
+        /// The number of its entries.
         found: usize,
-        /// The flow's steps.
+        /// The number of the flow's steps.
         steps: usize,
     },
-    /// No name of a private queue fits.
+    /// Neither form of a private queue's name fits into the longest length.
     #[error("step `{step}` with index {index} has no queue name: {reason}")]
     QueueName {
         /// The step.
         step: String,
         /// Its place in step order.
         index: usize,
-        /// The lengths.
+        /// The lengths of the two names.
         reason: QueueNameTooLong,
     },
     /// A step of a routed flow has no queue.
@@ -230,7 +230,7 @@ pub enum DefinitionError {
         /// The queue it names.
         queue: String,
     },
-    /// A route's queue has no legal name.
+    /// The queue of a route has a name that is not legal.
     #[error("step `{step}` is routed to `{queue}`, which is no queue name: it is 1 to 47 of a-z, 0-9 and `_`")]
     RouteName {
         /// The step.
@@ -243,11 +243,11 @@ pub enum DefinitionError {
 /// How a step depends on another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DependencyRole {
-    /// It takes the other's output.
+    /// The step takes the other step's output.
     Needs,
-    /// It waits for the other.
+    /// The step waits for the other step without taking its output.
     After,
-    /// It maps over the other's output.
+    /// The step maps over the other step's output.
     Over,
 }
 
@@ -264,9 +264,9 @@ impl fmt::Display for DependencyRole {
 /// Whose option it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Owner {
-    /// The flow's.
+    /// The flow itself.
     Flow(String),
-    /// The step's.
+    /// The step with this slug.
     Step(String),
 }
 

@@ -1,4 +1,4 @@
-//! Dependencies name steps, once each, and form no cycle.
+//! Checks that dependencies name steps, once each, and form no cycle.
 
 use std::collections::{HashMap, HashSet};
 
@@ -31,9 +31,9 @@ pub(super) fn check(shape: &FlowShape, mistakes: &mut Vec<DefinitionError>) {
 }
 
 impl StepShape {
-    /// The slugs this step depends on, with how: its source, its data, then its order-only dependencies.
+    /// The slugs of the steps on which this step depends, each with the kind of dependency: the source, then data, then order-only.
     ///
-    /// A map over the run's input does not depend on it.
+    /// A map over the run's input has no dependency by its source.
     pub fn dependencies(&self) -> impl Iterator<Item = (DependencyRole, &str)> {
         let over = self.over.iter().filter(|over| *over != "input").map(|slug| (DependencyRole::Over, &**slug));
         let needs = self.needs.iter().map(|slug| (DependencyRole::Needs, &**slug));

@@ -1,4 +1,4 @@
-//! Options lie within their bounds, and lists have one entry a step.
+//! Checks that options lie within their bounds, and that lists have one entry a step.
 
 use super::{DefinitionError, Owner};
 use crate::{definition::FlowDefinition, duration::format_duration_ms, options::NumberOption};

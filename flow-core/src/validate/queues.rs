@@ -1,4 +1,4 @@
-//! Every step has a queue with a legal name.
+//! Checks that every step has a queue with a legal name.
 
 use super::DefinitionError;
 use crate::{
@@ -18,7 +18,7 @@ pub(super) fn check(shape: &FlowShape, mistakes: &mut Vec<DefinitionError>) {
                 mistakes.push(DefinitionError::RouteUnexpected { step: step.slug.clone(), queue: queue.clone() });
             }
             (QueueMode::StepQueues, None) => check_private_queue(shape, step, index, mistakes),
-            // The flow's one queue is named like its slug, which has its own rule.
+            // The flow's only queue is named like the flow's slug, which validate/slugs.rs checks.
             (QueueMode::Plain, None) => {}
         }
     }

@@ -1,4 +1,4 @@
-//! A condition can be met by the types of its subject, as far as their JSON Schemas tell.
+//! Checks that the types of a condition's subject can meet the condition, as far as their JSON Schemas tell.
 
 mod document;
 
@@ -34,7 +34,7 @@ fn check_condition(definition: &FlowDefinition, step: &StepShape, pattern: &Valu
     if step.dependencies().next().is_none() {
         return check_top(Schema::root(&definition.contract.input.schema), pattern);
     }
-    // Validation has seen that the keys are dependencies.
+    // `FlowDefinition::validate` has checked that every key is a dependency.
     let fields = pattern.as_object().into_iter().flatten();
     fields.into_iter().try_for_each(|(slug, pattern)| check_dependency(definition, slug, pattern))
 }
@@ -52,7 +52,7 @@ fn check_dependency(definition: &FlowDefinition, slug: &str, pattern: &Value) ->
     }
 }
 
-/// At the top a list may also contain a scalar, as in `["a", "b"]` and `"a"`.
+/// At the top level of a subject, a list also contains a scalar that is one of its elements: `["a", "b"]` contains `"a"`.
 fn check_top(schema: Schema<'_>, pattern: &Value) -> Result<(), Mismatch> {
     let found = contained(schema, pattern, "");
     if found.is_err() && !pattern.is_array() && !pattern.is_object() {
@@ -64,7 +64,7 @@ fn check_top(schema: Schema<'_>, pattern: &Value) -> Result<(), Mismatch> {
     found
 }
 
-/// Whether some value of `schema` can contain `pattern`.
+/// Checks that some value of `schema` can contain `pattern`.
 fn contained(schema: Schema<'_>, pattern: &Value, path: &str) -> Result<(), Mismatch> {
     let fail = |reason| Err(Mismatch { path: if path.is_empty() { "the input" } else { path }.to_owned(), reason });
     let types = schema.types();
@@ -110,7 +110,7 @@ fn contained_items(schemas: &[Schema<'_>], items: &[Value], path: &str) -> Resul
     items.iter().enumerate().try_for_each(|(index, item)| contained_in_any(schemas, item, &place(index)))
 }
 
-/// Of several alternatives one is enough; the mismatch told is the deepest.
+/// Checks that one of several alternatives can contain the pattern; when none can, returns the mismatch that lies deepest.
 fn contained_in_any(schemas: &[Schema<'_>], pattern: &Value, path: &str) -> Result<(), Mismatch> {
     let mut deepest: Option<Mismatch> = None;
     for schema in schemas {
@@ -143,7 +143,7 @@ fn is_of_type(value: &Value, name: &str) -> bool {
     }
 }
 
-/// Equal as the database compares: 1 and 1.0 are the same number.
+/// Compares as the database does: 1 and 1.0 are the same number.
 fn equal(a: &Value, b: &Value) -> bool {
     a == b || matches!((a.as_f64(), b.as_f64()), (Some(a), Some(b)) if json!(a) == json!(b))
 }

@@ -1,4 +1,4 @@
-//! Slugs are legal, and those of one flow differ.
+//! Checks that slugs are legal and that the slugs of one flow's steps differ.
 
 use std::collections::HashMap;
 

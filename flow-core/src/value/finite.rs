@@ -1,4 +1,4 @@
-//! Finds a float that JSON has no number for, by letting a value serialise itself into nothing.
+//! Finds a NaN or infinite float in a value, by serialising the value into a serializer that writes nothing.
 
 use std::fmt;
 
@@ -8,17 +8,17 @@ use serde::ser::{
 };
 use serde_path_to_error::Path;
 
-/// Refuses NaN and infinities.
+/// Refuses a value that holds a NaN or an infinity.
 ///
 /// # Errors
-/// The place of the first.
+/// The path to the first NaN or infinity, or to the place where the value's own serialisation fails.
 pub(super) fn check_finite<T: Serialize>(value: &T) -> Result<(), Path> {
     serde_path_to_error::serialize(value, Finite).map_err(|error| error.path().clone())
 }
 
 struct Finite;
 
-/// A float is no number, or the value does not serialise.
+/// Why the walk stopped: a float that JSON cannot hold, or an error of the value's own serialisation.
 #[derive(Debug)]
 struct NotFinite;
 

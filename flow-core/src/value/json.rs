@@ -1,4 +1,4 @@
-//! Values to JSON text and back, with errors that name the place and never the value.
+//! Writes values as JSON text and reads them back, with errors that name the place and never the value.
 
 use serde::{Serialize, de::DeserializeOwned};
 use serde_path_to_error::{Path, Segment};
@@ -8,13 +8,13 @@ use super::finite::check_finite;
 /// Writes a value as JSON text that reads back as the value's own type.
 ///
 /// # Errors
-/// Why the value cannot travel, as in `cannot …`: it cannot be written, holds a float that is no number, or cannot be read back.
+/// The reason, as `cannot …`: the value cannot be written, holds a NaN or infinite float, or cannot be read back.
 pub fn encode<T: Serialize + DeserializeOwned>(value: &T) -> Result<String, String> {
     let text = serde_json::to_string(value).map_err(|error| match error.is_syntax() {
         true => format!("cannot be written as JSON: {error}"),
         false => "cannot be written as JSON: its type's Serialize fails".to_owned(),
     })?;
-    // JSON has no NaN and no infinity: they are written as null, which another type may take for nothing at all.
+    // serde_json writes NaN and infinity as null, and another type may read that null as an absent value.
     if text.contains("null") {
         check_finite(value)
             .map_err(|path| format!("cannot be written as JSON: {}a float is NaN or infinite", at(&path)))?;
@@ -35,7 +35,7 @@ pub fn decode<T: DeserializeOwned>(text: &str) -> Result<T, String> {
         .map_err(|error| format!("{}{}", at(error.path()), without_value(error.inner())))
 }
 
-/// The place as the beginning of a sentence; empty for the value itself.
+/// The place as the beginning of a sentence; empty when the place is the whole value.
 fn at(path: &Path) -> String {
     let place = place(path);
     if place.is_empty() { place } else { format!("at `{place}`, ") }
@@ -68,7 +68,7 @@ fn is_field_name(key: &str) -> bool {
         && !key.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// What a serde error says of the type; what it says of the value is left out.
+/// The part of a serde error that speaks of the type; the part that quotes the value is left out.
 fn without_value(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(text, _)| text);

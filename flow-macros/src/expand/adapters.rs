@@ -1,4 +1,4 @@
-//! `impl Handlers`: from JSON arguments to the user's methods and back.
+//! Expands `impl Handlers`, which decodes JSON arguments, calls the user's methods and encodes their results.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -53,7 +53,7 @@ pub(super) fn expand(flow: &Flow) -> TokenStream {
     }
 }
 
-/// The trait without the calls.
+/// Expands the trait without calls of handlers.
 pub(super) fn expand_unchecked(flow: &Flow) -> TokenStream {
     let Flow { helpers: generated, self_ty, generics, .. } = flow;
     let (impl_generics, _, _) = generics.split_for_impl();
@@ -76,7 +76,7 @@ pub(super) fn expand_unchecked(flow: &Flow) -> TokenStream {
     }
 }
 
-/// Whether the step is one of those that `is_meant` picks.
+/// Expands a test whether `step` is one of the steps that `is_meant` picks.
 fn expand_matches(flow: &Flow, is_meant: impl Fn(&Step) -> bool) -> TokenStream {
     let step_enum = enum_name(flow);
     let meant: Vec<_> = flow.in_order().filter(|step| is_meant(step)).map(|step| &step.variant).collect();
@@ -99,7 +99,7 @@ fn expand_call(flow: &Flow, step: &Step) -> TokenStream {
     let method = &step.method;
     let (check, returned) = expand_return_check(flow, step).unzip();
     let (takes, arguments) = expand_arguments(flow, step);
-    // A future that no worker can move is reported at these words, so they stand at the user's.
+    // rustc reports a future that no worker can move at these tokens, so they get the span of the user's code.
     let at = step.place_of_wait();
     let here = checks::respanned(generated.clone(), at);
     if step.blocking.is_some() {
@@ -113,7 +113,7 @@ fn expand_call(flow: &Flow, step: &Step) -> TokenStream {
     }
     let mut future = quote!(Self::#method(&self, #(#arguments),*));
     if step.is_holding_borrow() {
-        // Checked by itself.
+        // `expand_future_check` checks this future by itself, so here it passes unchecked.
         future = quote!(#generated::Passed(#future).on());
     }
     let call = quote! {
@@ -124,8 +124,8 @@ fn expand_call(flow: &Flow, step: &Step) -> TokenStream {
     quote!({ #check #takes #call })
 }
 
-/// The check of the error that is written out, and the function that checks the whole of what the handler returned: that
-/// it is a `Result` of the output, with an error that a step may fail with.
+/// Expands two checks of what the handler returned: of the written error type alone, where there is one, and of the
+/// whole, which must be a `Result` of the output with an error that a step may fail with.
 fn expand_return_check(flow: &Flow, step: &Step) -> Option<(Option<TokenStream>, TokenStream)> {
     let generated = &flow.helpers;
     let Returned { whole, output, error } = step.returned.as_ref()?;
@@ -141,9 +141,9 @@ fn expand_return_check(flow: &Flow, step: &Step) -> Option<(Option<TokenStream>,
     })
 }
 
-/// The arguments of the handler, and what comes before the call: each argument decoded.
+/// Expands the statements that decode each argument before the call, and the arguments of the call.
 ///
-/// A `match` and no `?`, since rustc takes less time for it.
+/// Decoding uses `match` instead of `?`, because rustc compiles `match` faster.
 fn expand_arguments(flow: &Flow, step: &Step) -> (TokenStream, Vec<TokenStream>) {
     let generated = &flow.helpers;
     let (check, list) = checks::expand_source(flow, step).unzip();
@@ -159,7 +159,7 @@ fn expand_arguments(flow: &Flow, step: &Step) -> (TokenStream, Vec<TokenStream>)
             }
             ParamRole::Input => checks::expand_input(param),
             ParamRole::Item => quote!(#generated::Elements::<#list>::of().take::<#ty>(&__args)),
-            // Every name is known here.
+            // Only steps whose names are all known get here, so `target` is always there.
             ParamRole::Output(reference) => {
                 reference.target.map(|target| checks::expand_output(flow, param, target)).unwrap_or_default()
             }

@@ -1,4 +1,4 @@
-//! The checks that rustc makes for us at the user's types.
+//! Expands the checks of the user's types that rustc makes.
 
 use flow_core::skippable::SkipCause;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
@@ -8,7 +8,7 @@ use syn::spanned::Spanned;
 use super::steps::index_literal;
 use crate::model::{Flow, MapSource, Param, Step};
 
-/// The contract of type `ty`, after `check`; it has to have a schema unless the user said that it has none.
+/// Expands the contract of type `ty`, after `check`. The type must have a schema, unless the user said that it has none.
 pub(super) fn expand_contract(flow: &Flow, has_schema: bool, ty: &TokenStream, check: &TokenStream) -> TokenStream {
     let generated = &flow.helpers;
     let contract = if has_schema {
@@ -19,10 +19,11 @@ pub(super) fn expand_contract(flow: &Flow, has_schema: bool, ty: &TokenStream, c
     quote!({ #check #contract })
 }
 
-/// The bounds of the block, and what the calls of handlers assume besides: that threads share the flow.
+/// Expands the where clause of the handlers: the bounds of the block, and the assumption that threads may share the flow.
 ///
-/// With a lifetime in front, rustc takes an assumption that does not hold for no mistake. What does not hold is reported
-/// once, by [`expand_type_check`]; users of the flow do not ask for it, since `Handlers` passes over calls that are missing.
+/// The assumption stands behind a `for<…>` lifetime, because rustc then accepts a bound that does not hold.
+/// [`expand_type_check`] reports the failure once; users of the flow see no further errors, since `Handlers` leaves out
+/// calls that are missing.
 pub(super) fn expand_assumptions(flow: &Flow) -> TokenStream {
     let Flow { helpers: generated, self_ty, generics, .. } = flow;
     let said = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
@@ -33,8 +34,8 @@ pub(super) fn expand_assumptions(flow: &Flow) -> TokenStream {
     }
 }
 
-/// The bounds of the block, and that the flow owns what it holds, which every `Flow` does. It is reported once, where threads
-/// share the flow.
+/// Expands the where clause of trait impls: the bounds of the block, and the assumption that the flow owns what it
+/// holds, which every `Flow` does. [`expand_type_check`] reports a failure once.
 pub(super) fn expand_ownership(flow: &Flow) -> TokenStream {
     let Flow { helpers: generated, generics, .. } = flow;
     let said = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
@@ -45,7 +46,7 @@ pub(super) fn expand_ownership(flow: &Flow) -> TokenStream {
     }
 }
 
-/// Checks that the threads of a worker can share the flow.
+/// Expands the check that the threads of a worker can share the flow and that the flow owns what it holds.
 pub(super) fn expand_type_check(flow: &Flow) -> TokenStream {
     let Flow { helpers: generated, self_ty, generics, .. } = flow;
     let (impl_generics, _, where_clause) = generics.split_for_impl();
@@ -63,8 +64,8 @@ pub(super) fn expand_type_check(flow: &Flow) -> TokenStream {
     }
 }
 
-/// Checks that a worker can move the future of a handler which seems to hold the borrow of a `RefCell`: by itself, since rustc
-/// looks at no other future of a function in which this check fails.
+/// Expands the check that a worker can move the future of a handler which seems to hold the borrow of a `RefCell`. The
+/// check is a closure of its own, because rustc checks no other future of a function in which this check fails.
 fn expand_future_check(flow: &Flow, step: &Step) -> Option<TokenStream> {
     let at = step.is_holding_borrow().then(|| step.place_of_wait())?;
     let (generated, method) = (&flow.helpers, &step.method);
@@ -81,8 +82,8 @@ fn expand_future_check(flow: &Flow, step: &Step) -> Option<TokenStream> {
     })
 }
 
-/// For each step that others take, a function that decodes its output and a type of its name for rustc's texts; and one
-/// function for the input.
+/// Expands, for each step whose output other steps take, a function that decodes the output and a type that is named
+/// like the step for rustc's error texts; and one function that decodes the run's input.
 pub(super) fn expand(flow: &Flow) -> TokenStream {
     let is_taken = |declared: &usize| {
         let takes =
@@ -122,13 +123,13 @@ fn expand_reader(flow: &Flow, declared: usize) -> TokenStream {
     }
 }
 
-/// A type named like the step, unless the flow uses such a type, so that rustc's text names the step.
+/// Names the type that rustc's error texts show in place of the step: like the step, unless the flow uses a type of that name.
 fn marker(flow: &Flow, step: &Step) -> Ident {
     let name = step.method_name();
     if flow.type_words.contains(&name) {
         return format_ident!("__{name}", span = Span::call_site());
     }
-    // Not at the place of the method, so that the editor does not take one for the other.
+    // The span is not the method's, so that an editor does not take the type for the method.
     let mut marker = step.method.clone();
     marker.set_span(Span::call_site());
     marker
@@ -138,20 +139,20 @@ fn reader(step: &Step) -> Ident {
     format_ident!("__read{}", step.variant, span = Span::call_site())
 }
 
-/// The output of step `declared` for `param`, whose type has to be the one that dependents take.
+/// Expands the decoding of step `declared`'s output for `param`, whose type must be the type that dependents take.
 pub(super) fn expand_output(flow: &Flow, param: &Param, declared: usize) -> TokenStream {
     let reader = reader(&flow.steps[declared]);
     let (ty, text) = (&param.ty, param.text());
     quote!(#reader::<#ty>(&__args, #text))
 }
 
-/// Decodes the run's input for `param`.
+/// Expands the decoding of the run's input for `param`.
 pub(super) fn expand_input(param: &Param) -> TokenStream {
     let (ty, text) = (&param.ty, param.text());
     quote!(__read_input::<#ty>(&__args, #text))
 }
 
-/// The function that decodes the run's input, where a step takes it.
+/// Expands the function that decodes the run's input, where a sound step takes the input.
 fn expand_input_reader(flow: &Flow) -> Option<TokenStream> {
     let generated = &flow.helpers;
     let input = flow.input.as_ref().filter(|_| flow.steps.iter().any(|step| step.is_sound && step.takes_input()))?;
@@ -165,7 +166,7 @@ fn expand_input_reader(flow: &Flow) -> Option<TokenStream> {
     })
 }
 
-/// Checks that a map's source is a list, at the user's word for it; and the list's type.
+/// Expands the check that a map's source is a list, with the span of the user's word for the source; and the list's type.
 pub(super) fn expand_source(flow: &Flow, step: &Step) -> Option<(TokenStream, TokenStream)> {
     let generated = &flow.helpers;
     let (list, over) = match step.source.as_ref()? {
@@ -176,7 +177,7 @@ pub(super) fn expand_source(flow: &Flow, step: &Step) -> Option<(TokenStream, To
     Some((quote!(#generated::is_list::<#here>();), list))
 }
 
-/// The tokens at another place, so that what is wrong with them is reported there.
+/// The tokens with another span, so that rustc reports errors in them at that span.
 pub(super) fn respanned(tokens: TokenStream, span: Span) -> TokenStream {
     tokens
         .into_iter()

@@ -1,4 +1,4 @@
-//! `impl Flow`: what is known of a flow without its handlers.
+//! Expands `impl Flow`: everything about a flow except its handlers.
 
 use flow_core::mode::Mode;
 use proc_macro2::TokenStream;
@@ -25,7 +25,7 @@ pub(super) fn expand(flow: &Flow) -> TokenStream {
     expand_impl(flow, quote!(#step_enum::__SLUGS), quote!(#generated::define(#spec, #input, &[#(#outputs),*])))
 }
 
-/// The checks of the types that are sound, and no definition.
+/// Expands the checks of the sound types, with a stand-in for the definition.
 pub(super) fn expand_stand_in(flow: &Flow) -> TokenStream {
     let generated = &flow.helpers;
     let input = flow.input.as_ref().filter(|input| flow.can_stand_alone(input));
@@ -33,7 +33,7 @@ pub(super) fn expand_stand_in(flow: &Flow) -> TokenStream {
         .into_iter()
         .map(|input| expand_contract(flow, flow.input_has_schema, &quote!(#input), &TokenStream::new()));
     let outputs = flow.steps.iter().filter(|step| step.is_sound).map(|step| expand_output_contract(flow, step));
-    // Without slugs, so that no queue of this flow can be wrong too.
+    // The list of slugs is empty, so that no check of queue names reports a second error for this flow.
     expand_impl(
         flow,
         quote!(&[]),
@@ -45,7 +45,7 @@ pub(super) fn expand_stand_in(flow: &Flow) -> TokenStream {
     )
 }
 
-/// No definition and no checks.
+/// Expands a stand-in for the definition, without checks.
 pub(super) fn expand_unchecked(flow: &Flow) -> TokenStream {
     let generated = &flow.helpers;
     expand_impl(flow, quote!(&[]), quote!(#generated::stand_in()))
@@ -83,7 +83,7 @@ fn expand_output_contract(flow: &Flow, step: &Step) -> TokenStream {
     expand_contract(flow, step.has_schema, &quote!(#output), &quote!(#generated::is_value::<#output>();))
 }
 
-/// What is known of the flow without its types, as JSON: one text is quicker to compile than an expression a field.
+/// Writes everything about the flow except its types as JSON: rustc compiles one text faster than an expression for each field.
 fn written_flow(flow: &Flow) -> String {
     let mut fields = vec![("slug", quoted(&flow.slug.value))];
     fields.extend(written_numbers(&flow.numbers));
@@ -117,7 +117,7 @@ fn written_step(flow: &Flow, step: &Step) -> String {
     object([slug].into_iter().chain(said).chain(written_numbers(&step.numbers)))
 }
 
-/// The options with a number, where one is given.
+/// Writes the options with a number, where one is given.
 fn written_numbers(numbers: &GivenNumbers) -> Option<(&'static str, String)> {
     let mut fields = numbers.iter().map(|(option, said)| (option.field(), said.value.to_string())).peekable();
     fields.peek()?;

@@ -1,4 +1,4 @@
-//! The output struct: one field a leaf step.
+//! Expands the output struct: one field for each leaf step.
 
 mod serde;
 
@@ -35,7 +35,7 @@ pub(super) fn expand(flow: &Flow) -> TokenStream {
     }
 }
 
-/// The struct without what needs its types to be right.
+/// Expands the struct without the impls that compile only when its types are right.
 pub(super) fn expand_stand_in(flow: &Flow) -> TokenStream {
     let generated = &flow.generated;
     let name = output_name(flow);
@@ -118,7 +118,7 @@ fn expand_debug(flow: &Flow) -> TokenStream {
     }
 }
 
-/// `Clone` and `PartialEq`, where every field has them.
+/// Expands impls of `Clone` and `PartialEq`, which apply where every field's type has them.
 fn expand_clone(flow: &Flow) -> TokenStream {
     let generated = &flow.helpers;
     let name = output_name(flow);
@@ -128,7 +128,7 @@ fn expand_clone(flow: &Flow) -> TokenStream {
         .iter()
         .filter_map(|(step, may_lack)| Some(optional(generated, step.whole_output(generated)?, *may_lack)))
         .collect();
-    // With a lifetime in front, rustc takes a bound that does not hold for no mistake: the impl does not apply then.
+    // Behind a `for<…>` lifetime rustc accepts a bound that does not hold: the impl then does not apply.
     quote! {
         #[automatically_derived]
         impl #generated::Clone for #name

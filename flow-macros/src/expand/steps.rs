@@ -1,4 +1,4 @@
-//! The step enum, the keys and the structs of dependencies.
+//! Expands the step enum, the keys and the structs of dependencies.
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
@@ -66,7 +66,7 @@ pub(super) fn expand_keys(flow: &Flow) -> TokenStream {
             let slug = &step.slug.value;
             let doc = format!(" Names step `{slug}` and the type of its output.");
             let output = step.output().filter(|ty| flow.can_stand_alone(ty)).and(step.whole_output(generated));
-            // A step whose output is wrong keeps its key, of any type.
+            // A step whose output type is wrong keeps its key, with a stand-in type, so that code which uses the key gives no error.
             let output = output.unwrap_or_else(|| quote!(()));
             let index = index_literal(index);
             quote! {

@@ -1,4 +1,4 @@
-//! Options read into values; what does not fit is reported at its token.
+//! Reads options into values; a mistake is reported at its token.
 
 mod reader;
 mod synonyms;
@@ -23,23 +23,23 @@ pub(crate) struct Given<T> {
     pub(crate) span: Span,
 }
 
-/// The options with a number that an attribute gives: attempts, or milliseconds.
+/// The numbers that an attribute gives: counts, or milliseconds.
 #[derive(Default)]
 pub(crate) struct GivenNumbers(Vec<(NumberOption, Given<u64>)>);
 
 impl GivenNumbers {
-    /// The value of `option`, where it was given.
+    /// The value of `option`, where the attribute gives one.
     pub(crate) fn get(&self, option: NumberOption) -> Option<&Given<u64>> {
         self.iter().find(|(given, _)| *given == option).map(|(_, given)| given)
     }
 
-    /// Everything that was given, in the order in which messages list options.
+    /// All numbers that the attribute gives, in the order in which messages list options.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (NumberOption, &Given<u64>)> {
         self.0.iter().map(|(option, given)| (*option, given))
     }
 }
 
-/// What `#[flow]` says.
+/// The options of `#[flow]`.
 pub(crate) struct FlowAttribute {
     pub(crate) input: Option<Type>,
     pub(crate) input_has_schema: bool,
@@ -47,7 +47,7 @@ pub(crate) struct FlowAttribute {
     pub(crate) numbers: GivenNumbers,
     /// What the names of generated types begin with.
     pub(crate) names: Option<Ident>,
-    /// Whether structs of dependencies were asked for.
+    /// Whether the user asked for structs of dependencies.
     pub(crate) has_deps: bool,
     pub(crate) krate: Option<Path>,
 }
@@ -74,7 +74,7 @@ impl FlowAttribute {
     }
 }
 
-/// What `#[step]` or `#[map]` says.
+/// The options of `#[step]` or `#[map]`.
 pub(crate) struct StepAttribute {
     pub(crate) slug: Option<Given<String>>,
     pub(crate) variant: Option<Ident>,

@@ -8,20 +8,20 @@ use crate::{diag::Diag, parse::Method, text::plain};
 
 /// One parameter of a handler, without `self`.
 pub(crate) struct Param {
-    /// Its name; for a pattern the name of the step it takes.
+    /// The parameter's name; for a pattern, the name of the step whose output the parameter takes.
     pub(crate) name: Ident,
     pub(crate) ty: Type,
     pub(crate) role: ParamRole,
 }
 
 impl Param {
-    /// Its name as errors at run time say it.
+    /// The parameter's name in errors at run time.
     pub(crate) fn text(&self) -> String {
         self.name.unraw().to_string()
     }
 }
 
-/// What a parameter is given.
+/// What a parameter receives.
 pub(crate) enum ParamRole {
     /// The run's input.
     Input,
@@ -36,7 +36,7 @@ pub(crate) enum ParamRole {
 /// A step named by its method.
 pub(crate) struct Reference {
     pub(crate) name: Ident,
-    /// Its place in order of declaration; `None` when no step has this name.
+    /// The step's place in order of declaration; `None` when no step has this name.
     pub(crate) target: Option<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! What a handler returns.
+//! Reads what a handler returns.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -13,11 +13,11 @@ pub(crate) struct Returned {
     pub(crate) whole: Type,
     /// The type of success.
     pub(crate) output: Type,
-    /// The type of failure, where it is written out and stands where the standard library has it.
+    /// The type of failure, where the return type names one as its second argument and is not an alias from another module.
     pub(crate) error: Option<Type>,
 }
 
-/// Reads a return type; `None` when it is none that a handler may have.
+/// Reads a return type; `None` when a handler may not have this type.
 pub(super) fn read(output: &ReturnType, self_ty: &Type, generated: &TokenStream) -> Option<Returned> {
     let ReturnType::Type(_, ty) = output else { return None };
     let whole = without_self(plain(ty), self_ty);
@@ -26,7 +26,7 @@ pub(super) fn read(output: &ReturnType, self_ty: &Type, generated: &TokenStream)
     let (output, error) = match &types[..] {
         [output] => ((*output).clone(), None),
         [output, error] if !is_foreign(&path.path) => ((*output).clone(), Some((*error).clone())),
-        // An alias of another module may have its parameters in another order, so rustc is asked.
+        // An alias of another module may have its parameters in another order, so the generated code lets rustc find the output type.
         [_, _, ..] if is_foreign(&path.path) => (projection(&whole, generated), None),
         _ => return None,
     };
@@ -50,13 +50,13 @@ fn is_foreign(path: &Path) -> bool {
     first.is_some_and(|first| first.ident != "std" && first.ident != "core" && first.ident != "result")
 }
 
-/// The type of success, as the compiler finds it.
+/// The type of success as a projection, which the compiler resolves.
 fn projection(whole: &Type, generated: &TokenStream) -> Type {
     let tokens = quote!(<#whole as #generated::Outcome>::Output);
     syn::parse2(tokens).unwrap_or_else(|_| whole.clone())
 }
 
-/// Whether the type is a `Result` with more arguments than one has, which rustc reports.
+/// Whether the type is a `Result` with more than two arguments, which rustc reports.
 pub(crate) fn has_too_many_arguments(ty: &Type) -> bool {
     matches!(plain(ty), Type::Path(path) if arguments(&path.path).is_some_and(|types| types.len() > 2))
 }
@@ -66,7 +66,7 @@ pub(crate) fn is_result(ty: &Type) -> bool {
     matches!(plain(ty), Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Result"))
 }
 
-/// Whether the type is a future written out.
+/// Whether the type is written as a future: `impl Future`, `Pin<…>` or `BoxFuture`.
 pub(crate) fn is_future(ty: &Type) -> bool {
     let words = ty.to_token_stream().to_string();
     matches!(plain(ty), Type::ImplTrait(_)) && words.contains("Future")

@@ -1,10 +1,10 @@
-//! Types of the block, as they read outside of the block.
+//! Rewrites types of the block so that they hold outside of the block.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::Type;
 
-/// The type with `Self` replaced, so that it can stand outside the block.
+/// The type with `Self` replaced by the block's type, so that the type can stand outside the block.
 pub(crate) fn without_self(ty: &Type, self_ty: &Type) -> Type {
     let tokens = replace_self(ty.to_token_stream(), self_ty);
     syn::parse2(tokens).unwrap_or_else(|_| ty.clone())

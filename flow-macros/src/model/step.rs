@@ -1,4 +1,4 @@
-//! A step as it is meant.
+//! Builds the model of a step.
 
 use flow_core::{
     mode::Mode,
@@ -23,22 +23,22 @@ pub(crate) struct Step {
     pub(crate) method: Ident,
     pub(crate) marker: Span,
     pub(crate) doubled_markers: Vec<Span>,
-    /// Whether rustc reports a syntax error in its signature.
+    /// Whether rustc reports a syntax error in the method's signature.
     pub(crate) is_broken: bool,
-    /// Whether nothing was reported of it, so that its types can be compared.
+    /// Whether nothing was reported of the step and all types that it needs are there, so that its types can be compared.
     pub(crate) is_sound: bool,
-    /// Whether it has a slug of its own, which does not follow the method's name.
+    /// Whether the `slug` option is given; else the slug is the method's name.
     pub(crate) has_own_slug: bool,
-    /// Whether an option was refused, so that what is missing may be that one.
+    /// Whether an option was refused. A required option that is missing may be the refused one, so it is not reported as well.
     pub(crate) has_refused_option: bool,
-    /// Whether an earlier step has the names that this one would give to generated code.
+    /// Whether the step's generated names are taken by an earlier step or are not legal names.
     pub(crate) is_shadowed: bool,
     pub(crate) sig: Signature,
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) slug: Given<String>,
     pub(crate) variant: Ident,
     pub(crate) key: Ident,
-    /// The name of the struct of its dependencies.
+    /// The name of the struct of the step's dependencies.
     pub(crate) deps_struct: Ident,
     pub(crate) is_map: bool,
     pub(crate) source: Option<MapSource>,
@@ -51,12 +51,12 @@ pub(crate) struct Step {
     pub(crate) blocking: Option<Span>,
     pub(crate) numbers: GivenNumbers,
     pub(crate) has_schema: bool,
-    /// What the handler returns; `None` when that is no `Result`.
+    /// What the handler returns; `None` when the return type is no `Result`.
     pub(crate) returned: Option<Returned>,
     pub(crate) note: Option<String>,
-    /// The only `.await` of its body.
+    /// The only `.await` of the body; `None` when the body has none or several.
     wait: Option<Span>,
-    /// The `.await` of its body before which a variable takes what `borrow()` or `borrow_mut()` returns.
+    /// The first `.await` of the body after a variable takes what `borrow()` or `borrow_mut()` returns.
     wait_with_borrow: Option<Span>,
 }
 
@@ -69,12 +69,12 @@ pub(crate) enum MapSource {
 }
 
 impl Step {
-    /// The places, in order of declaration, of the steps it waits for.
+    /// The steps for which this step waits, by their places in order of declaration.
     pub(crate) fn dependencies(&self) -> impl Iterator<Item = usize> {
         self.references().filter_map(|reference| reference.target)
     }
 
-    /// Every step it names: its source, its parameters, then `after`.
+    /// Every reference to a step: the source, the parameters, then `after`.
     pub(crate) fn references(&self) -> impl Iterator<Item = &Reference> {
         let source = match &self.source {
             Some(MapSource::Step(reference)) => Some(reference),
@@ -96,7 +96,7 @@ impl Step {
         self.params.iter().any(|param| matches!(param.role, ParamRole::Input))
     }
 
-    /// What happens when it does not run or does not succeed.
+    /// What happens when the step does not run or does not succeed.
     pub(crate) fn modes(&self) -> StepModes {
         let has_condition = self.run_if.is_some() || self.run_unless.is_some();
         let said = |mode: &Option<Given<Mode>>| mode.as_ref().map(|said| said.value);
@@ -106,7 +106,7 @@ impl Step {
         }
     }
 
-    /// The option because of which dependents take its output as `Option`.
+    /// The option because of which dependents take this step's output as `Option`.
     pub(crate) fn absence(&self) -> Option<SkipCause> {
         self.modes().absent_for_dependents()
     }
@@ -116,7 +116,7 @@ impl Step {
         self.returned.as_ref().map(|returned| &returned.output)
     }
 
-    /// The type of the whole step's output: a list in a map.
+    /// The type of the whole step's output: for a map, a list of what the handler returns.
     pub(crate) fn whole_output(&self, generated: &TokenStream) -> Option<TokenStream> {
         let output = self.output()?;
         Some(if self.is_map { quote!(#generated::Vec<#output>) } else { output.to_token_stream() })
@@ -133,17 +133,18 @@ impl Step {
         self.sig.asyncness.is_none() && self.blocking.is_none()
     }
 
-    /// Whether the handler returns a future instead of being one.
+    /// Whether the handler is a plain `fn` whose return type is written as a future, in place of an `async fn`.
     pub(crate) fn has_written_future(&self) -> bool {
         matches!(&self.sig.output, ReturnType::Type(_, ty) if is_future(ty))
     }
 
-    /// Where its future is made: the `.await` of its body that holds a borrow, or the only one, else its name.
+    /// Where errors about the handler's future are reported: the `.await` that holds a borrow, or the only `.await` of
+    /// the body, else the method's name.
     pub(crate) fn place_of_wait(&self) -> Span {
         self.wait_with_borrow.or(self.wait).unwrap_or_else(|| self.method.span())
     }
 
-    /// Whether a variable seems to hold the borrow of a `RefCell` across an `.await`. This words errors only.
+    /// Whether a variable seems to hold the borrow of a `RefCell` across an `.await`. Decides only the wording of errors.
     pub(crate) fn is_holding_borrow(&self) -> bool {
         self.wait_with_borrow.is_some()
     }
@@ -154,7 +155,7 @@ impl Step {
     }
 }
 
-/// What every step of a block is built with.
+/// The parts of a block that building its steps needs.
 pub(super) struct Block<'a> {
     /// What the names of generated types begin with.
     pub(super) names: &'a Ident,
@@ -209,7 +210,7 @@ pub(super) fn build(method: &Method, marker: &Marker, block: &Block<'_>, diag: &
     }
 }
 
-/// The place of `.await` in a body that has one.
+/// The place of the `.await` in a body that has exactly one.
 fn only_await(body: TokenStream) -> Option<Span> {
     let mut found = Vec::new();
     find_awaits(body, &mut found);
@@ -254,7 +255,7 @@ fn await_with_borrow(body: TokenStream) -> Option<Span> {
     None
 }
 
-/// `word` as a name at the place of `name`; `name` itself when the word is none.
+/// `word` as a name with the span of `name`; `name` itself when `word` is no legal name.
 fn ident_or(word: &str, name: &Ident) -> Ident {
     let is_word = Ident::parse_any.parse_str(word).is_ok();
     if is_word { Ident::new(word, name.span()) } else { name.clone() }

@@ -1,12 +1,13 @@
-//! What can be read of a method with a syntax error, so that the rest of the flow still knows it.
+//! Reads as much as possible of a method with a syntax error, so that the rest of the flow still knows the step.
 //!
-//! rustc has reported the error, and would report it again where it stood in the expansion.
+//! The broken tokens are not emitted: rustc has reported their error, and would report it again in the expansion.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::quote;
 use syn::{FnArg, ReturnType, Signature, Type, parse_quote};
 
-/// The signature of the method in `item`, with the parameters and the return type that are whole; `None` for no method.
+/// The signature of the method in `item`, with those parameters and the return type that can be read; `None` when
+/// `item` has no `fn` with a name.
 pub(super) fn salvage(item: &TokenStream) -> Option<Signature> {
     let tokens: Vec<TokenTree> = item.clone().into_iter().collect();
     let place = tokens.iter().position(|token| matches!(token, TokenTree::Ident(word) if word == "fn"))?;
@@ -19,12 +20,12 @@ pub(super) fn salvage(item: &TokenStream) -> Option<Signature> {
     Some(parse_quote!(#asyncness fn #name(#(#inputs),*) #output))
 }
 
-/// Whether the item is a method, though without a name.
+/// Whether the item is a method, also when the method has no name.
 pub(super) fn is_method(item: &TokenStream) -> bool {
     item.clone().into_iter().any(|token| matches!(token, TokenTree::Ident(word) if word == "fn"))
 }
 
-/// A body for it, which survives no build.
+/// A body for a broken method; the build fails in any case, so the body never runs.
 pub(super) fn body(generated: &TokenStream) -> TokenTree {
     TokenTree::Group(Group::new(Delimiter::Brace, quote!(#generated::stand_in())))
 }
@@ -56,7 +57,7 @@ fn read_params(params: &TokenTree) -> Vec<FnArg> {
     parts.into_iter().filter_map(|part| syn::parse2(part).ok()).collect()
 }
 
-/// The type up to the body, with or without the arrow before it.
+/// The return type: the tokens up to the body or `where`, with or without the arrow before them.
 fn read_return(behind: &[TokenTree]) -> ReturnType {
     let is_arrow = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if matches!(punct.as_char(), '-' | '>'));
     let is_end = |token: &TokenTree| {

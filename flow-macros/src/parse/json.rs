@@ -1,4 +1,4 @@
-//! JSON in Rust tokens, for conditions.
+//! Parses JSON in Rust tokens, for conditions.
 
 use proc_macro2::Span;
 use syn::{
@@ -111,7 +111,7 @@ fn parse_number(input: ParseStream<'_>) -> syn::Result<Json> {
     Ok(Json::Scalar(format!("{sign}{whole}")))
 }
 
-/// Whether the number is kept as it is written.
+/// Whether JSON can keep the number as it is written.
 fn is_exact(sign: &str, digits: &str) -> bool {
     match digits.split_once('.') {
         None if sign.is_empty() => digits.parse::<u64>().is_ok(),

@@ -1,4 +1,4 @@
-//! Methods with their markers; bodies stay tokens.
+//! Parses the methods of the block with their markers; bodies stay tokens.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, TokenStreamExt, quote};
@@ -26,20 +26,20 @@ pub(crate) enum Item {
 /// An item that is no method.
 pub(crate) struct Other {
     pub(crate) tokens: TokenStream,
-    /// Its marker, which only methods may have, and the words that follow the attributes.
+    /// A marker on the item, which only methods may have, and the tokens that follow the item's attributes.
     pub(crate) marker: Option<(Path, TokenStream)>,
-    /// Whether rustc reports it, since it is no Rust.
+    /// Whether rustc reports the item, because it is not valid Rust.
     pub(crate) is_broken: bool,
 }
 
-/// A method of the block, without our attributes.
+/// A method of the block, without flow's attributes.
 #[derive(Clone)]
 pub(crate) struct Method {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) marker: Option<Marker>,
     pub(crate) vis: Visibility,
     pub(crate) sig: Signature,
-    /// What `#[from(…)]` says of each parameter, in order.
+    /// The argument of `#[from(…)]` on each parameter, in order.
     pub(crate) from: Vec<Option<TokenStream>>,
     pub(crate) body: TokenTree,
     /// Whether rustc reports a syntax error in the signature, of which only a part could be read.
@@ -66,7 +66,8 @@ impl Method {
 impl ToTokens for Method {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         let Self { attrs, marker, vis, sig, body, .. } = self;
-        // Handlers have one form, which lints about forms take for a mistake; the user's own attributes have the last word.
+        // Clippy lints on a function's form would complain about the form that handlers must have. The user's own
+        // attributes come later and override these.
         let allows = marker.is_some().then(|| {
             quote! {
                 #[allow(
@@ -110,15 +111,15 @@ pub(super) fn parse_item(input: ParseStream<'_>, runtime: &RuntimePath, diag: &m
     tokens.extend(item.clone());
     let is_broken = !is_ended || syn::parse2::<ImplItem>(tokens.clone()).is_err();
     if !is_ended || (is_broken && broken::is_method(&item)) {
-        // rustc would report the same words once more.
+        // Emitted again, the broken tokens would make rustc report the same error twice.
         tokens = TokenStream::new();
     }
     Ok(Item::Other(Other { tokens, marker: marker.map(|marker| (marker.path, item)), is_broken }))
 }
 
-/// Takes the tokens of one item, and whether they end as items do: with `;`, or with a block where no `;` must follow.
+/// Takes the tokens of one item, and tells whether the item is complete: it ends with `;`, or with a block where no `;` must follow.
 ///
-/// An attribute begins the next item, also where this one has no end.
+/// An attribute begins the next item, also where this item has no end.
 fn take_item(input: ParseStream<'_>) -> syn::Result<(TokenStream, bool)> {
     let mut tokens = TokenStream::new();
     let ends_at_semicolon = (input.peek(Token![const]) && !input.peek2(Token![fn])) || input.peek(Token![type]);

@@ -1,4 +1,4 @@
-//! Options as they were written: `key`, `key = value`, `key(list)`.
+//! Parses options as the user wrote them: `key`, `key = value`, `key(list)`.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::TokenStreamExt;
@@ -16,12 +16,12 @@ use crate::diag::Diag;
 #[derive(Clone, Default)]
 pub(crate) struct Options {
     pub(crate) written: Vec<Written>,
-    /// Whether a part was no option, which is reported; what is missing may be that part.
+    /// Whether a part was no option, which is reported. A required option that is missing may be that part.
     pub(crate) has_unread: bool,
 }
 
 impl Options {
-    /// What `crate = …` says, when it is a path.
+    /// The value of `crate = …`, when the value is a path.
     pub(crate) fn path_of_crate(&self) -> Option<Path> {
         let option = self.written.iter().find(|option| option.key == "crate")?;
         let Form::Value(tokens) = &option.form else { return None };
@@ -36,7 +36,7 @@ pub(crate) struct Written {
     pub(crate) form: Form,
 }
 
-/// What follows an option's key.
+/// The form of what follows an option's key.
 #[derive(Clone)]
 pub(crate) enum Form {
     /// Nothing.
@@ -48,7 +48,7 @@ pub(crate) enum Form {
 }
 
 impl Written {
-    /// A span to point at when the value is wrong as a whole.
+    /// The span at which a value that is wrong as a whole is reported.
     pub(crate) fn value_span(&self) -> Span {
         match &self.form {
             Form::Value(tokens) | Form::List(tokens) if !tokens.is_empty() => {
@@ -59,7 +59,7 @@ impl Written {
     }
 }
 
-/// Reads a list of options; what is no option is reported and passed over.
+/// Reads a list of options; a part that is no option is reported and skipped.
 pub(super) fn parse(tokens: TokenStream, diag: &mut Diag) -> Options {
     let read = |input: ParseStream<'_>| {
         let mut options = Options::default();
@@ -100,7 +100,7 @@ fn parse_option(input: ParseStream<'_>) -> syn::Result<Written> {
     Err(not_an_option(&begin, input, &key))
 }
 
-/// What is written at `begin` is no option; `input` stands where that was noticed.
+/// Makes the error for the text at `begin` that is no option; parsing stopped at `input`.
 fn not_an_option(begin: ParseStream<'_>, input: ParseStream<'_>, key: &Ident) -> syn::Error {
     if input.peek(Token![:]) && !input.peek(Token![::]) {
         return input.error(format!("an option has `=` before its value; write `{key} = …`"));

@@ -1,4 +1,4 @@
-//! Blocks with what is rare: odd items, types and names, and every form of a condition.
+//! Tests of rare blocks: odd items, types and names, and every form of a condition.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -18,7 +18,7 @@ fn shop(method: TokenStream) -> TokenStream {
     quote!(impl Shop { #method })
 }
 
-/// What a condition is as JSON text, or what is wrong with it.
+/// The JSON text of a condition, or what is wrong with the condition.
 fn condition(written: &str) -> Result<String, String> {
     let written: TokenStream = written.parse().expect("is made of tokens");
     let item = shop(quote!(

@@ -1,4 +1,4 @@
-//! Random graphs give the macro and flow-core the same order, edges and names of queues.
+//! Checks on random graphs that the macro and flow-core find the same order, edges and names of queues.
 
 use std::fmt::Write as _;
 
@@ -17,10 +17,10 @@ use crate::{
     parse, validate,
 };
 
-/// A step of a random graph: what it maps over, needs and waits for, by number.
+/// A step of a random graph: its source, needs and order-only dependencies, by number.
 #[derive(Debug, Clone)]
 struct Node {
-    /// `None` in a single step, 0 for the input, else a step and one.
+    /// The source: `None` in a single step, 0 for the run's input, else the number of a step plus one.
     over: Option<usize>,
     needs: Vec<usize>,
     after: Vec<usize>,

@@ -1,7 +1,8 @@
-//! The ui cases again, without the compiler: what passes has no mistake, and what fails has the messages of its `.stderr`.
+//! Runs the ui cases without the compiler: a case that passes must have no mistake, and a case that fails must have the
+//! messages of its `.stderr`.
 //!
-//! The compiler's own errors, which have codes or speak of rust, are left to the ui tests. A case is read as tokens, so that one
-//! which does not parse as a whole is no obstacle.
+//! The compiler's own errors, which have codes or speak of Rust, are left to the ui tests. A case is read as tokens, so
+//! a case that does not parse as a whole can be checked too.
 
 use std::{
     fs,
@@ -12,7 +13,7 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
 use super::mistakes;
 
-/// Parts of messages that others say without a code: macros by example, rustc, and the markers where no flow is.
+/// Parts of messages without a code that do not come from `#[flow]`: from macros by example, rustc, and markers outside of a flow.
 const OF_OTHERS: [&str; 4] =
     ["no rules expected", "the form is `", "cannot be sent between threads", "marks a method in an `impl` block under"];
 
@@ -40,7 +41,7 @@ fn cases(folder: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The options of an attribute `#[flow(…)]`, by whatever path; nothing for another attribute.
+/// The options of an attribute `#[flow(…)]`, under any path; `None` for another attribute.
 fn options_of(attribute: &Group) -> Option<TokenStream> {
     let mut tokens: Vec<TokenTree> = attribute.stream().into_iter().collect();
     let options = match tokens.last() {
@@ -62,7 +63,7 @@ fn blocks(tokens: TokenStream, found: &mut Vec<Block>) {
         let begin = at;
         let mut options = None;
         let mut item = TokenStream::new();
-        // The attributes in front of an item; those beside `flow` belong to the block.
+        // The attributes in front of an item; attributes other than `flow` belong to the block.
         while let [TokenTree::Punct(hash), TokenTree::Group(attribute), ..] = &tokens[at..]
             && hash.as_char() == '#'
         {
@@ -91,7 +92,7 @@ fn blocks(tokens: TokenStream, found: &mut Vec<Block>) {
     }
 }
 
-/// The mistakes of all blocks of a case; `None` when it is not made of whole tokens, which only rustc can tell about.
+/// The mistakes of all blocks of a case; `None` when the case is not made of whole tokens, so that only rustc can report on it.
 fn mistakes_of(path: &Path) -> Option<Vec<String>> {
     let text = fs::read_to_string(path).expect("can be read");
     let mut found = Vec::new();
@@ -99,7 +100,7 @@ fn mistakes_of(path: &Path) -> Option<Vec<String>> {
     Some(found.into_iter().flat_map(|block| mistakes(block.options, block.item)).collect())
 }
 
-/// The errors without a code of a `.stderr`, each with all its lines.
+/// The errors without a code in a `.stderr`, each with all its lines.
 fn expected(path: &Path) -> Vec<String> {
     let text = fs::read_to_string(path.with_extension("stderr")).expect("a case has its text");
     let mut found: Vec<String> = Vec::new();
@@ -122,7 +123,7 @@ fn expected(path: &Path) -> Vec<String> {
 fn what_passes_the_compiler_has_no_mistake() {
     let mut count = 0;
     for path in cases("pass") {
-        // What a macro of the case writes is not there before it has run.
+        // Code that a macro of the case generates is missing here, since the macro is not expanded.
         if !fs::read_to_string(&path).expect("can be read").contains("macro_rules!") {
             assert_eq!(mistakes_of(&path), Some(Vec::new()), "{}", path.display());
             count += 1;

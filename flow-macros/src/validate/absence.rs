@@ -1,6 +1,6 @@
-//! A step that may be skipped is taken as `Option`, and only such a step; as far as the written types tell.
+//! Checks that the output of a step that may be skipped, and of no other step, is taken as `Option`, as far as the written types tell.
 //!
-//! What hides behind an alias is left to the compiler, through the trait of each step's output.
+//! A type behind an alias is left to the compiler, through the trait of each step's output.
 
 use syn::{GenericArgument, PathArguments, Type};
 
@@ -33,7 +33,7 @@ fn check_needless(taken: &Step, ty: &Type, diag: &mut Diag) {
     }
 }
 
-/// `T` of a type that is written `Option<T>`.
+/// The type `T` when the type is written `Option<T>`.
 fn inside_option(ty: &Type) -> Option<&Type> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last().filter(|last| last.ident == "Option")?;

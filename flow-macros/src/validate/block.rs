@@ -1,4 +1,4 @@
-//! The block is one whose methods can be handlers, and every marker in it marks one.
+//! Checks that the methods of the block can be handlers, and that every marker in the block marks a method.
 
 use proc_macro2::Span;
 
@@ -20,7 +20,7 @@ pub(super) fn check(flow: &Flow, diag: &mut Diag) {
     }
 }
 
-/// Handlers outlive the call that runs them.
+/// Checks that the flow owns what it holds, because handlers outlive every borrow.
 fn check_owned(flow: &Flow, diag: &mut Diag) {
     let text = "a flow owns what its handlers need, since they outlive every borrow; put an `Arc` or a `String` in place \
                 of the reference";
@@ -31,7 +31,7 @@ fn check_owned(flow: &Flow, diag: &mut Diag) {
     }
 }
 
-/// A type has one flow, and two flows have different names.
+/// Checks that a type has one flow, and that two flows generate different names.
 fn check_single(flow: &Flow, diag: &mut Diag) {
     let Some(earlier) = &flow.earlier_block else { return };
     let this = type_text(&flow.self_ty);

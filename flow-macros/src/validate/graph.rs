@@ -1,4 +1,4 @@
-//! Every name of a step names one, once, and no step waits for itself.
+//! Checks that every reference to a step finds a step, that a step is referenced once, and that no step waits for itself.
 
 use std::collections::HashSet;
 
@@ -57,7 +57,7 @@ fn check_source(step: &Step, diag: &mut Diag) {
     }
 }
 
-/// At the name, in the cycle's first step, of the step it waits for.
+/// Reports a cycle where its first step names the step for which it waits.
 fn report_cycle(flow: &Flow, cycle: &Cycle, diag: &mut Diag) {
     let names: Vec<String> = flow.steps.iter().map(Step::method_name).collect();
     let steps = cycle.steps();

@@ -1,4 +1,4 @@
-//! What somebody probably meant by a name that is no step's: by its spelling, by its type, and by habit.
+//! Guesses what the user meant by a name that is no step's: by habit, by spelling, or by type.
 
 use flow_core::near::near_miss;
 use syn::{Type, ext::IdentExt};
@@ -8,7 +8,7 @@ use crate::{
     text::{element_of, last_word, type_text},
 };
 
-/// Why `reference` of `step` names nothing; `param` is the parameter that it is the name of.
+/// Says that `reference` of `step` names no step, with a hint; `param` is the parameter with that name, where it is one.
 pub(super) fn describe_unknown(flow: &Flow, step: &Step, reference: &Reference, param: Option<&Param>) -> String {
     let missing = reference.name.unraw().to_string();
     let begin =
@@ -19,7 +19,7 @@ pub(super) fn describe_unknown(flow: &Flow, step: &Step, reference: &Reference, 
     hint.map_or_else(|| begin.clone(), |hint| format!("{begin}; {hint}"))
 }
 
-/// By a name that is known, though not as a step's.
+/// A hint for a name that is known, though not as the name of a step.
 fn by_name(flow: &Flow, step: &Step, missing: &str, param: Option<&Param>) -> Option<String> {
     let bare = missing.trim_start_matches('_');
     if bare != missing && matches!(bare, "input" | "item" | "ctx") {
@@ -43,7 +43,7 @@ fn by_name(flow: &Flow, step: &Step, missing: &str, param: Option<&Param>) -> Op
     param.and_then(|_| of_the_context(flow, step, missing))
 }
 
-/// What the context says, with the names under which other engines hand it over.
+/// The values of the context, with the names under which other engines pass them.
 const OF_THE_CONTEXT: [(&[&str], &str, &str); 4] = [
     (&["attempt", "attempts", "attempt_number", "retries", "retry"], "the attempt's number", "ctx.attempt()"),
     (&["job_id", "run", "run_id", "task_id", "workflow_id"], "the run's id", "ctx.run_id()"),
@@ -51,7 +51,7 @@ const OF_THE_CONTEXT: [(&[&str], &str, &str); 4] = [
     (&["deadline", "timeout"], "the attempt's deadline", "ctx.deadline()"),
 ];
 
-/// By a name of what the context says, unless a step has a similar name.
+/// A hint for a name of a value of the context, unless a step has a similar name.
 fn of_the_context(flow: &Flow, step: &Step, missing: &str) -> Option<String> {
     let (_, what, call) = OF_THE_CONTEXT.iter().find(|(names, ..)| names.contains(&missing))?;
     let is_similar = |other: &Step| near_miss(missing, [other.method_name().as_str()]).is_some();
@@ -61,7 +61,7 @@ fn of_the_context(flow: &Flow, step: &Step, missing: &str) -> Option<String> {
     Some(format!("{what} is `{call}`, with the parameter `ctx: &StepContext`"))
 }
 
-/// By a type that only one thing has.
+/// A hint by the parameter's type, where only one step, the input or the element has that type.
 fn by_type(flow: &Flow, step: &Step, ty: &Type) -> Option<String> {
     let text = type_text(ty);
     if let Some(word) = shared_word(ty) {
@@ -88,7 +88,7 @@ fn by_type(flow: &Flow, step: &Step, ty: &Type) -> Option<String> {
     }
 }
 
-/// The type of the elements that a map runs over, where it is written out.
+/// The type of the elements over which a map runs, where the type is written out.
 fn element(flow: &Flow, step: &Step) -> Option<String> {
     match step.source.as_ref()? {
         MapSource::Input(_) => element_of(flow.input.as_ref()?).map(|element| type_text(&element)),
@@ -100,7 +100,7 @@ fn element(flow: &Flow, step: &Step) -> Option<String> {
     }
 }
 
-/// The last word of a type that programs share and JSON cannot carry.
+/// The last word of a type that programs share and that JSON cannot carry, such as `PgPool`.
 fn shared_word(ty: &Type) -> Option<String> {
     const SHARED: [&str; 16] = [
         "Arc",
@@ -124,7 +124,7 @@ fn shared_word(ty: &Type) -> Option<String> {
     last_word(inner).filter(|word| SHARED.contains(&word.as_str()))
 }
 
-/// By spelling.
+/// A hint by the spelling of the name.
 fn near(flow: &Flow, step: &Step, missing: &str) -> Option<String> {
     let names: Vec<String> = flow.steps.iter().map(Step::method_name).collect();
     let others = names.iter().map(String::as_str).filter(|name| *name != step.method_name());

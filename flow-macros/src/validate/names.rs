@@ -1,4 +1,4 @@
-//! Slugs are legal and differ, and so do the names made of methods.
+//! Checks that slugs are legal and differ, and that the names made from methods do too.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::{
 };
 use flow_core::slug::{check_flow_slug, check_step_slug};
 
-/// The names that parameters have which are no steps.
+/// The names of parameters that do not take a step's output.
 const RESERVED_METHODS: [&str; 3] = ["input", "item", "ctx"];
 
 pub(super) fn check(flow: &Flow, diag: &mut Diag) {
@@ -30,7 +30,7 @@ fn check_flow(flow: &Flow, diag: &mut Diag) {
     }
 }
 
-/// Parameters called `input`, `item` and `ctx` are no steps, so no step can be called so.
+/// Checks that the step is not called `input`, `item` or `ctx`: parameters of these names do not take a step's output.
 fn check_method(step: &Step, diag: &mut Diag) {
     let name = step.method_name();
     let is = match name.as_str() {
@@ -46,7 +46,7 @@ fn check_method(step: &Step, diag: &mut Diag) {
     diag.at(&step.method, text);
 }
 
-/// The key of a step is a constant of the flow's type.
+/// Checks that the step's key, a constant of the flow's type, does not meet a constant of the user.
 fn check_constant(flow: &Flow, step: &Step, diag: &mut Diag) {
     if let Some(constant) = flow.constants.iter().find(|constant| **constant == step.key) {
         let text = format!(
@@ -57,7 +57,7 @@ fn check_constant(flow: &Flow, step: &Step, diag: &mut Diag) {
     }
 }
 
-/// A type of the user's with a name that the flow gives to a type of its own.
+/// Checks that no type of the user has a name that the flow gives to a generated type.
 fn check_generated(flow: &Flow, diag: &mut Diag) {
     for (generated, what) in [(&flow.output_struct, "the run's output"), (&flow.step_enum, "its steps")] {
         if let Some(word) = &generated.taken {
@@ -73,7 +73,7 @@ fn check_slugs(flow: &Flow, diag: &mut Diag) {
     let mut seen: HashMap<String, &Step> = HashMap::new();
     each_step(flow, diag, |step, diag| {
         let slug = &step.slug;
-        // A method of a reserved name is reported as such.
+        // `check_method` reports a method with a reserved name.
         let is_judged = step.has_own_slug || !RESERVED_METHODS.contains(&slug.value.as_str());
         if let Err(reason) = check_step_slug(&slug.value)
             && is_judged

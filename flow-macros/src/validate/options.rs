@@ -1,4 +1,4 @@
-//! Options lie within their bounds and fit each other.
+//! Checks that options lie within their bounds and fit each other.
 
 use flow_core::{duration::format_duration_ms, near::near_miss, options::NumberOption};
 use syn::ext::IdentExt;
@@ -30,7 +30,7 @@ fn check_ranges(owner: &str, numbers: &GivenNumbers, diag: &mut Diag) {
     }
 }
 
-/// The longest delay that applies is not below the first one; said where the nearer of the two was said.
+/// Checks that the longest delay that applies is not below the first delay. Reported where the nearer of the two is given.
 fn check_delays(flow: &Flow, step: Option<&Step>, diag: &mut Diag) {
     let own = step.map_or(&flow.numbers, |step| &step.numbers);
     let applies = |option: NumberOption| {
@@ -60,7 +60,7 @@ fn check_unmet(step: &Step, diag: &mut Diag) {
     }
 }
 
-/// The condition of a step with dependencies is an object whose keys are their slugs.
+/// Checks that the condition of a step with dependencies is an object whose keys are the dependencies' slugs.
 fn check_condition(flow: &Flow, step: &Step, option: &str, said: Option<&Given<Json>>, diag: &mut Diag) {
     let Some(said) = said else { return };
     let references: Vec<&Reference> = step.references().collect();

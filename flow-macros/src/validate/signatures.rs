@@ -1,4 +1,4 @@
-//! A handler's signature is one that the engine can call.
+//! Checks that the engine can call a handler with this signature.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
@@ -17,7 +17,7 @@ pub(super) fn check(flow: &Flow, diag: &mut Diag) {
     each_step(flow, diag, |step, diag| {
         check_markers(step, diag);
         check_attributes(step, diag);
-        // Of a signature that rustc has reported only a part could be read.
+        // A signature with a syntax error is left out: rustc reports the error, and only a part of the signature could be read.
         if !step.is_broken {
             check_asyncness(step, diag);
             check_receiver(step, diag);
@@ -36,7 +36,7 @@ fn check_markers(step: &Step, diag: &mut Diag) {
     }
 }
 
-/// A shape must not depend on how the program was built.
+/// Refuses `cfg` on steps and parameters: the shape must not depend on how the program was built.
 fn check_attributes(step: &Step, diag: &mut Diag) {
     for attr in step.attrs.iter().filter(|attr| is_of_build(attr)) {
         let text = format!(
@@ -56,7 +56,7 @@ fn check_attributes(step: &Step, diag: &mut Diag) {
     }
 }
 
-/// Whether the attribute decides what there is; `#[cfg_attr(test, allow(…))]` does not.
+/// Whether the attribute can remove what it stands on, as `cfg` does; `#[cfg_attr(test, allow(…))]` cannot.
 fn is_of_build(attr: &Attribute) -> bool {
     attr.path().is_ident("cfg") || (attr.path().is_ident("cfg_attr") && holds_cfg(attr.meta.to_token_stream()))
 }
@@ -78,7 +78,7 @@ fn attributes_of(arg: &FnArg) -> &[Attribute] {
 
 fn check_asyncness(step: &Step, diag: &mut Diag) {
     match (step.sig.asyncness, step.blocking) {
-        // A future that is written out is reported as such.
+        // `check_return` reports a return type that is written as a future.
         (None, None) if step.has_written_future() => {}
         (None, None) => diag.at(
             step.sig.fn_token,
@@ -149,7 +149,7 @@ fn check_return(flow: &Flow, step: &Step, diag: &mut Diag) {
     }
 }
 
-/// Whether the type is no well-known one and has arguments, as an alias of `Result` has.
+/// Whether the type has arguments and is not well known, as an alias of `Result` may be.
 fn may_be_alias(ty: &Type) -> bool {
     const KNOWN: [&str; 8] = ["Arc", "Box", "HashMap", "Option", "Pin", "Poll", "Rc", "Vec"];
     let Type::Path(path) = plain(ty) else { return false };
@@ -188,7 +188,7 @@ fn check_param(flow: &Flow, step: &Step, param: &Param, diag: &mut Diag) {
         ParamRole::Item if !step.is_map && step.doubled_markers.is_empty() => {
             diag.at(&param.name, "`item` is the element of a map; use `#[map(over = …)]`, or name a step or `input`");
         }
-        // What is no step is reported by its name.
+        // A parameter that names no step is reported by its name (validate/graph.rs).
         ParamRole::Output(reference) if reference.target.is_none() => {}
         _ if matches!(param.ty, Type::Reference(_)) => check_owned(&param.ty, diag),
         _ => check_written_out(flow, &param.ty, "a handler's parameter", diag),
@@ -199,7 +199,7 @@ fn is_shared_reference(ty: &Type) -> bool {
     matches!(ty, Type::Reference(reference) if reference.mutability.is_none() && matches!(plain(&reference.elem), Type::Path(_)))
 }
 
-/// A handler owns its arguments.
+/// Reports an argument that is a reference: a handler owns its arguments.
 fn check_owned(ty: &Type, diag: &mut Diag) {
     let Type::Reference(reference) = ty else { return };
     let owned = match &*reference.elem {
@@ -210,7 +210,7 @@ fn check_owned(ty: &Type, diag: &mut Diag) {
     diag.at(ty, format!("a handler owns its arguments; take `{owned}`, not a reference"));
 }
 
-/// The type of `what` is one that can be named outside the method: concrete and owned.
+/// Checks that the type of `what` can be named outside the method: concrete and owned.
 pub(super) fn check_written_out(flow: &Flow, ty: &Type, what: &str, diag: &mut Diag) {
     if let Some(parameter) = flow.type_parameter_in(ty) {
         let kind = if flow.generics.const_params().any(|known| known.ident == parameter) { "const" } else { "type" };

@@ -1,6 +1,6 @@
-//! What a map runs over is a list, as far as the written types tell.
+//! Checks that the source of a map is a list, as far as the written types tell.
 //!
-//! What hides behind an alias is left to the compiler, through the trait of lists.
+//! A type behind an alias is left to the compiler, through the trait of lists.
 
 use syn::Type;
 
@@ -27,7 +27,7 @@ pub(super) fn check(flow: &Flow, diag: &mut Diag) {
     });
 }
 
-/// The way out for a type that is certainly no list.
+/// The advice for a type that is certainly no list.
 fn describe(ty: &Type) -> Option<&'static str> {
     Some(match (ty, last_word(ty)?.as_str()) {
         (Type::Path(_), "Option") => {

@@ -4,8 +4,8 @@
 -- what the first call wrote. p_finished names batches of which every piece has been settled or given back.
 -- The settlement arrays (p_settled_… to p_delays_ms) hold one entry a result; p_verdicts answers them as flow.settle_work does.
 -- p_state is ok, or says why nothing was claimed: paused | draining | late | process_ended | worker_gone | upgrade_needed | corrupt |
--- misrouted; or busy while an earlier exchange of this worker is still running or somebody checks the process: then nothing happened, and
--- the call is to be sent again.
+-- misrouted; or busy, while an earlier exchange of this worker is running or another call has the lock of the process alone: then nothing
+-- happened, and the exchange is to be sent again.
 -- p_runs to p_exhausted hold one entry a claimed piece of work; p_value_… hold each value that the work needs once (step -1 is the run's
 -- input).
 -- With p_mark_… only messages behind those places of the queue's order are read, each in its priority; without, the whole queue. p_read_…

@@ -1,19 +1,19 @@
-//! What a JSON Schema says of a value's type, its fields and its elements; alternatives are joined.
+//! Reads from a JSON Schema the types, fields and elements of a value; the results for all alternatives are joined.
 
 use serde_json::{Map, Value};
 
-/// A place in a schema, with the document in which its references are resolved.
+/// A place in a schema, with the whole document, in which references are resolved.
 #[derive(Clone, Copy)]
 pub(super) struct Schema<'a> {
     document: &'a Value,
     here: &'a Value,
 }
 
-/// What a schema says of one key.
+/// What a schema says of the value under one key.
 pub(super) enum Field<'a> {
-    /// Anything may stand there.
+    /// The value may be anything.
     Free,
-    /// One of these.
+    /// The value has one of these schemas.
     Known(Vec<Schema<'a>>),
     /// The type has no such key.
     Unknown,
@@ -24,7 +24,7 @@ impl<'a> Schema<'a> {
         Self { document, here: document }
     }
 
-    /// The JSON types a value may have; none when any may.
+    /// The JSON types that a value may have; empty when a value may have any.
     pub(super) fn types(self) -> Vec<&'a str> {
         let mut types = Vec::new();
         for part in self.alternatives() {
@@ -38,7 +38,7 @@ impl<'a> Schema<'a> {
         types
     }
 
-    /// The values listed by `const` and `enum`, when nothing but they can occur.
+    /// The values that `const` and `enum` list, when no other value can occur.
     pub(super) fn values(self) -> Option<Vec<&'a Value>> {
         let mut values = Vec::new();
         for part in self.alternatives() {
@@ -52,7 +52,7 @@ impl<'a> Schema<'a> {
         (!values.is_empty()).then_some(values)
     }
 
-    /// The schemas of a list's elements, in any place.
+    /// The schemas of a list's elements, whatever their place in the list.
     pub(super) fn items(self) -> Vec<Schema<'a>> {
         let parts = self.alternatives();
         let of = |part: &Schema<'a>| -> Vec<Schema<'a>> {
@@ -110,21 +110,21 @@ impl<'a> Schema<'a> {
         }
     }
 
-    /// The places one of which describes a value: references followed, `anyOf` and `oneOf` opened.
+    /// The schemas of which one describes the value: references are followed, `anyOf` and `oneOf` opened.
     fn alternatives(self) -> Vec<Schema<'a>> {
         let mut found = Vec::new();
         self.open(&mut found, false, &mut Vec::new());
         found
     }
 
-    /// Every place that says something of a value: as the alternatives, and with what stands beside and above them.
+    /// Every schema that may restrict the value: the alternatives, the schemas that hold them, and `allOf`.
     fn parts(self) -> Vec<Schema<'a>> {
         let mut found = Vec::new();
         self.open(&mut found, true, &mut Vec::new());
         found
     }
 
-    /// Opens each place once, so that references in a circle end.
+    /// Collects the schemas, opening each place once, so that circular references end.
     fn open(self, found: &mut Vec<Schema<'a>>, with_parents: bool, seen: &mut Vec<&'a Value>) {
         if seen.iter().any(|place| std::ptr::eq(*place, self.here)) {
             return;
@@ -145,7 +145,7 @@ impl<'a> Schema<'a> {
         }
     }
 
-    /// What `#/$defs/Name` names; anything at all when it is not there.
+    /// The schema to which `reference`, such as `#/$defs/Name`, points; `true` (anything) when there is none.
     fn resolve(self, reference: &str) -> &'a Value {
         reference.strip_prefix('#').and_then(|path| self.document.pointer(path)).unwrap_or(&Value::Bool(true))
     }

@@ -1,4 +1,4 @@
-//! Conditions against the schemas of what they test.
+//! Tests of conditions against the schemas of their subjects.
 
 use std::collections::BTreeMap;
 
@@ -44,12 +44,12 @@ enum Way {
     Van { plate: String },
 }
 
-/// What `check` says of a root step's condition on an input of type `T`.
+/// The mistakes that `check` reports for a root step's condition on an input of type `T`.
 fn on<T: JsonSchema>(pattern: Value) -> Option<String> {
     on_input(TypeContract::of::<T>(), pattern)
 }
 
-/// The same on an input with this schema.
+/// The mistakes that `check` reports for a root step's condition on an input with this schema.
 fn on_schema(schema: &Value, pattern: Value) -> Option<String> {
     on_input(TypeContract::from_schema(schema.clone()), pattern)
 }

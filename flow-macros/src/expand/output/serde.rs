@@ -1,4 +1,5 @@
-//! How the output is read and written: by hand, so that serde does not ask once more for what was refused.
+//! Expands serde impls of the output struct. They are written out, because a derive would repeat errors about types
+//! that are refused elsewhere.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};

@@ -1,4 +1,4 @@
-//! Hands out the options of one attribute as values, and reports what does not fit.
+//! Hands out the options of one attribute as values, and reports options and values that do not fit.
 
 use std::collections::HashMap;
 
@@ -22,7 +22,7 @@ use crate::{
 pub(super) struct Reader<'a> {
     options: HashMap<String, Written>,
     attribute: Attribute,
-    /// Whether an option was refused, so that a missing one may be that one.
+    /// Whether an option was refused. A required option that is missing may be the refused one, so it is not reported as well.
     pub(super) has_failed: bool,
     pub(super) diag: &'a mut Diag,
 }
@@ -45,7 +45,7 @@ impl<'a> Reader<'a> {
         reader
     }
 
-    /// Options that another engine has come together, so they are one mistake.
+    /// Reports all unknown options as one mistake: who writes another engine's options writes several of them.
     fn refuse_unknown(&mut self, unknown: &[&Written], known: &[&str]) {
         let Some(first) = unknown.first() else { return };
         let texts: Vec<String> = unknown.iter().map(|option| self.describe_unknown(option, known)).collect();
@@ -71,7 +71,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// For a word alone that is no option: a type or a source without its option's name.
+    /// Describes a single word that is no option, as a type or a map's source without its option's name; `None` when
+    /// there is nothing to say.
     fn describe_bare(&self, option: &Written, key: &str) -> Option<String> {
         if !matches!(option.form, Form::Flag) || synonyms::is_known(key) {
             return None;
@@ -91,7 +92,7 @@ impl<'a> Reader<'a> {
         self.options.remove(key)
     }
 
-    /// The value's tokens, or a report that there is none.
+    /// Returns the value's tokens; reports an option without a value.
     fn value<'w>(&mut self, option: &'w Written, expected: &str) -> Option<&'w TokenStream> {
         match &option.form {
             Form::Value(tokens) if !tokens.is_empty() => Some(tokens),
@@ -130,7 +131,7 @@ impl<'a> Reader<'a> {
         self.parse_with(&option, Ident::parse_any, expected)
     }
 
-    /// The source of a map.
+    /// Reads the source of a map.
     pub(super) fn source(&mut self, key: &str) -> Option<Ident> {
         let option = self.take(key)?;
         let tokens = self.value(&option, "the name of a step or `input`, as in `over = reserve`")?;
@@ -199,7 +200,7 @@ impl<'a> Reader<'a> {
         Some(Given { value: mode?, span: word.span() })
     }
 
-    /// Every option with a number that the attribute takes.
+    /// Reads every option with a number that the attribute takes.
     pub(super) fn numbers(&mut self) -> GivenNumbers {
         let options = self.attribute.number_options().iter();
         GivenNumbers(options.filter_map(|&option| Some((option, self.number(option)?))).collect())
@@ -235,7 +236,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What is wrong with a map's source that is no name.
+/// Says what is wrong with a map's source that is no name.
 fn describe_source(tokens: &TokenStream) -> String {
     let written = type_text(tokens);
     let first = tokens.clone().into_iter().next();

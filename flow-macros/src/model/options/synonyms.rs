@@ -1,8 +1,8 @@
-//! What other engines call an option, and what it is called here.
+//! Maps the names that other engines have for an option to its name here.
 
 use flow_core::options::{Attribute, NumberOption, Unit};
 
-/// The way out for an option that exists under another name, or elsewhere.
+/// The advice for an option that exists under another name, or elsewhere.
 pub(super) struct Hint {
     /// Follows `has no option …; `.
     pub(super) text: String,
@@ -10,17 +10,17 @@ pub(super) struct Hint {
 }
 
 impl Hint {
-    /// Whether `option` is what was meant, so that it is not missing too.
+    /// Whether the user meant `option`; then `option` is not reported as missing too.
     pub(super) fn is_instead_of(&self, option: &str) -> bool {
         self.option == Some(option)
     }
 }
 
-/// What is meant by a word.
+/// What the user of a word means.
 enum Meant {
-    /// An option, with a way to write it.
+    /// An option, by its name, with an example of how to write it.
     Option(&'static str, &'static str),
-    /// Something that is said elsewhere.
+    /// Something that is not set by an option; the text says where.
     Elsewhere(&'static str),
 }
 
@@ -238,12 +238,12 @@ const TABLE: &[(&[&str], Meant)] = &[
     (&["output", "returns", "return", "result", "type", "ty", "error"], Elsewhere("the handler's return type says it")),
 ];
 
-/// Whether the word means something here or in another engine.
+/// Whether the word is an option of a step, or is known from another engine.
 pub(super) fn is_known(key: &str) -> bool {
     of_a_step(key).is_some() || TABLE.iter().any(|(words, _)| words.contains(&key))
 }
 
-/// The way out for `key`, which `attribute` does not have.
+/// The advice for `key`, which is no option of `attribute`.
 pub(super) fn hint(key: &str, attribute: Attribute) -> Option<Hint> {
     let key = key.to_ascii_lowercase();
     if let Some(option) = of_a_step(&key).filter(|_| attribute == Attribute::Flow) {
@@ -263,7 +263,7 @@ pub(super) fn hint(key: &str, attribute: Attribute) -> Option<Hint> {
     })
 }
 
-/// Whether `text` has the attribute before the option.
+/// Whether `text` names the attribute to which the option belongs.
 fn says_where(text: &str) -> bool {
     text.contains("#[")
 }
@@ -274,7 +274,7 @@ fn of_a_step(key: &str) -> Option<NumberOption> {
     of_steps.copied().find(|option| option.name() == key)
 }
 
-/// A number as somebody would write it: `max_attempts = 5`.
+/// An example of the option with a number: `max_attempts = 5`.
 pub(super) fn example(option: NumberOption) -> String {
     let name = option.name();
     match option.unit() {

@@ -7,7 +7,7 @@ pub(crate) const INTERFACE: i32 = 1;
 /// are.
 ///
 /// A change of any function or migration must raise this version: a test compares the fingerprint of both with `version.txt`.
-pub(super) const FUNCTIONS_VERSION: i32 = 9;
+pub(super) const FUNCTIONS_VERSION: i32 = 10;
 
 /// Numbered migrations, in order; the first has version 1.
 pub(super) const MIGRATIONS: &[&str] = &[include_str!("../../../migrations/0001_engine.sql")];
